@@ -1,0 +1,3 @@
+module github.com/tunehost/tunehost
+
+go 1.26
