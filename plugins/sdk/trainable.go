@@ -1,0 +1,103 @@
+package sdk
+
+import (
+	"context"
+	"errors"
+)
+
+// Trainable trains.
+//
+// Train is called for each attempt of each trial, in a process that may have
+// run other trials before (TrainableTraits.Reusable) or runs others at the
+// same time (TrainableTraits.Shared). It returns nil when the training is
+// complete, the error of [Run.Report] when that told it to stop, and any other
+// error to fail the trial. Panics fail the trial.
+type Trainable interface {
+	Train(ctx context.Context, run Run) error
+}
+
+// TrainFunc is a Trainable that is one function.
+type TrainFunc func(ctx context.Context, run Run) error
+
+// Train calls f.
+func (f TrainFunc) Train(ctx context.Context, run Run) error { return f(ctx, run) }
+
+// ErrStopped is returned by [Run.Report] when the trial shall return now: it
+// was stopped or paused. Pass it on.
+var ErrStopped = errors.New("the trial was told to stop")
+
+// Run is one attempt of one trial, as the trainable sees it.
+type Run interface {
+	// Trial says what to train.
+	Trial() Trial
+	// Report hands over one result and returns when the trial may go on.
+	// save writes the training's state into the empty directory dir when
+	// the host wants a checkpoint of just this result; nil when this
+	// trainable cannot save.
+	Report(r Result, save func(dir string) error) error
+	// Log writes a line to the trial's log.
+	Log(line string)
+}
+
+// Trial is what an attempt has to train.
+type Trial struct {
+	// ID is the trial's name in files; Number counts from 0.
+	ID     string
+	Number uint32
+	// Attempt counts from 1.
+	Attempt uint32
+	// Experiment is the experiment's name.
+	Experiment string
+	// Params is the JSON object of the trial's parameters.
+	Params []byte
+	// Options is the JSON object of the trainable's options.
+	Options []byte
+	// Seed is the trial's randomness.
+	Seed uint64
+	// Dir is the trial's directory, which exists.
+	Dir string
+	// Restore is the directory of the checkpoint to go on from, or "".
+	Restore string
+	// Iteration is the iteration of that checkpoint, or 0.
+	Iteration uint64
+	// Resources is the JSON of what was granted: {"cpu": "1", …}.
+	Resources []byte
+	// Devices are the ids of the GPUs granted.
+	Devices []string
+	// CheckpointEvery: results at multiples of it will be saved (0: none).
+	CheckpointEvery uint64
+	// RunAhead is how many results may be reported beyond the decided ones.
+	RunAhead int
+	// GraceSeconds is the time that a stopped trial has to clean up.
+	GraceSeconds float64
+}
+
+// Result is one report.
+type Result struct {
+	// Metrics are flat: nested names are joined with "/".
+	Metrics []Metric
+	// Iteration is the trainable's own count, from 1; 0 lets the host count.
+	Iteration uint64
+	// Checkpoint is a directory that already holds this result's checkpoint
+	// and may be moved, or "".
+	Checkpoint string
+	// Done: this is the last result.
+	Done bool
+}
+
+// TrainableTraits are what an opened trainable says about itself.
+type TrainableTraits struct {
+	// Reusable: one process may run trial after trial.
+	Reusable bool
+	// Shared: one process may run many trials at a time.
+	Shared bool
+	// Saves: it can save when the host asks for it (see Run.Report).
+	Saves bool
+}
+
+// TrainablePlugin is a trainable as it is served.
+type TrainablePlugin struct {
+	Info
+	// Open checks the options and makes the trainable of this process.
+	Open func(options []byte) (Trainable, TrainableTraits, error)
+}
