@@ -43,9 +43,25 @@ func (m *Machine) stopAttempt(no TrialNo, why intent, text string) {
 }
 
 func (e *AttemptEnded) apply(m *Machine) {
-	if m.current(e.Trial, e.Attempt) {
-		m.attemptOver(e.Trial, e.Error, e.NeverStarted, e.RestoreFailed)
+	if !m.current(e.Trial, e.Attempt) {
+		return
 	}
+	if l := m.liveOf(e.Trial); l.saving > 0 {
+		l.over, l.end = true, *e // a checkpoint on its way still counts
+		return
+	}
+	m.attemptOver(e.Trial, e.Error, e.NeverStarted, e.RestoreFailed)
+}
+
+// saveOver counts a save that has ended, well or not; the attempt may have
+// waited for it.
+func (m *Machine) saveOver(no TrialNo, l *live) {
+	l.saving = max(l.saving, 1) - 1
+	if l.over && l.saving == 0 {
+		m.attemptOver(no, l.end.Error, l.end.NeverStarted, l.end.RestoreFailed)
+		return
+	}
+	m.settle(no)
 }
 
 // attemptOver is where a running trial goes on from: each intent has its state.

@@ -60,7 +60,6 @@ func (e *CheckpointSaved) apply(m *Machine) {
 		return
 	}
 	t, l := &m.trials[e.Trial], m.liveOf(e.Trial)
-	l.saving = max(l.saving, 1) - 1
 	c := checkpoint{ref: CheckpointRef{e.Trial, e.ID, e.Iteration}, bytes: e.Bytes, results: t.results, windows: slices.Clone(l.windows)}
 	for at := t.cells; at != 0; at = m.cells[at-1].next {
 		x := m.cells[at-1]
@@ -72,7 +71,7 @@ func (e *CheckpointSaved) apply(m *Machine) {
 	m.ckpts[e.Trial] = append(m.ckpts[e.Trial], c)
 	m.tell(Observation{Kind: SawCheckpoint, To: ToScheduler | ToReporters, Trial: e.Trial, Attempt: e.Attempt, Iteration: e.Iteration})
 	m.keep(e.Trial)
-	m.settle(e.Trial)
+	m.saveOver(e.Trial, l)
 }
 
 func (e *SaveFailed) apply(m *Machine) {
@@ -80,10 +79,10 @@ func (e *SaveFailed) apply(m *Machine) {
 		return
 	}
 	l := m.liveOf(e.Trial)
-	l.saving = max(l.saving, 1) - 1
-	if l.intent == noIntent || l.intent == toPause {
+	if !l.over && (l.intent == noIntent || l.intent == toPause) {
 		m.stopAttempt(e.Trial, toFail, "its checkpoint could not be saved: "+e.Error)
 	}
+	m.saveOver(e.Trial, l)
 }
 
 // keep deletes what the policy does not keep: the newest stays, and of the

@@ -54,7 +54,7 @@ type Machine struct {
 	wake        int64 // the timer that is set
 	observation uint64
 	owed        map[uint64]owed
-	commands    uint64
+	decided     uint64 // the last observation that the scheduler has answered
 
 	closing closing
 	outcome Outcome

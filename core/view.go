@@ -128,8 +128,9 @@ func (m *Machine) Owes(observation uint64) bool {
 // question to the searcher, no decision owed.
 func (m *Machine) Quiescent() bool { return m.ask.count == 0 && len(m.owed) == 0 }
 
-// Commands is how many commands of the scheduler have been applied.
-func (m *Machine) Commands() uint64 { return m.commands }
+// Decided is the number of the last observation that the scheduler's recorded
+// answers cover.
+func (m *Machine) Decided() uint64 { return m.decided }
 
 // Observations is the number of the last observation.
 func (m *Machine) Observations() uint64 { return m.observation }
