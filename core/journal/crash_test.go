@@ -3,6 +3,7 @@ package journal_test
 import (
 	"bytes"
 	"errors"
+	"flag"
 	"fmt"
 	"strings"
 	"testing"
@@ -147,17 +148,16 @@ func dieAgain(t *testing.T, where string, dead *journaltest.FS, h *history) int 
 	settle(t, where, whole, h.clone())
 	rounds := recoveryOps(dead, h)
 	for op := 1; op <= rounds; op++ {
-		for i, death := range []journaltest.Death{journaltest.Kill, journaltest.Power} {
-			fs, again := dead.Restart(uint64(op)), h.clone()
-			fs.DieAt(op, death, phases[(op+i)%len(phases)])
-			if _, err := again.open(fs); isWrong(err) {
-				t.Fatalf("%s: recovery: %v", where, err)
-			}
-			fs.Die(death)
-			settle(t, fmt.Sprintf("%s, then op %d death %d", where, op, death), fs.Restart(uint64(op)), again)
+		fs, again := dead.Restart(uint64(op)), h.clone()
+		death, phase := journaltest.Death(dead.Ops()+op)%2, phases[(dead.Ops()/2+op)%3]
+		fs.DieAt(op, death, phase)
+		if _, err := again.open(fs); isWrong(err) {
+			t.Fatalf("%s: recovery: %v", where, err)
 		}
+		fs.Die(death)
+		settle(t, fmt.Sprintf("%s, then op %d death %d phase %d", where, op, death, phase), fs.Restart(uint64(op)), again)
 	}
-	return 2 * rounds
+	return rounds
 }
 
 func recoveryOps(dead *journaltest.FS, h *history) int {
@@ -194,9 +194,11 @@ func isWrong(err error) bool {
 	return ok || errors.Is(err, journal.ErrCorrupt)
 }
 
+var lives = flag.Uint64("lives", 1000, "seeds that TestRandomLives tries")
+
 // Many lives one after the other, each ended at a random operation or hit by a random failure.
 func TestRandomLives(t *testing.T) {
-	for seed := range uint64(2000) {
+	for seed := range *lives {
 		fs, h := journaltest.New(seed), &history{}
 		for life := range uint64(12) {
 			hit(fs, seed*31+life*7)

@@ -225,6 +225,10 @@ func TestUnsyncedFrameLostBeforeAWholeOne(t *testing.T) {
 	if err != nil || !equal(all, batch(0, 1, 2)) || opened.Cut == nil {
 		t.Fatal(opened, err)
 	}
+	const report = "00000000000000000001.tj: 139 bytes cut off at byte 135, from event 3 on: there is no frame (an append that a crash interrupted)"
+	if got := opened.Cut.String(); got != report {
+		t.Errorf("report: %s", got)
+	}
 	if _, opened, err = verify(fs); err != nil || opened.Next != 3 || opened.Cut != nil {
 		t.Fatal(opened, err)
 	}

@@ -153,3 +153,72 @@ func TestClosingFrameTornInASealedSegment(t *testing.T) {
 		}
 	}
 }
+
+// What a full disk took of a large frame is cut off, so that a smaller one, or the closing one, is the last thing in the file.
+func TestFullDiskLeavesNothingBehind(t *testing.T) {
+	fs := journaltest.New(1)
+	j := mustCreate(t, fs)
+	fs.SetRoom(500)
+	_, err := j.Append([][]byte{make([]byte, 1000)})
+	wantError(t, err, journal.ErrNoSpace)
+	mustAppend(t, j, 1)
+	must(t, j.Close())
+	if _, opened, err := verify(fs); err != nil || !opened.Clean || opened.Next != 2 {
+		t.Errorf("%+v, %v", opened, err)
+	}
+}
+
+// What a death left of segments in the making goes; files of others stay.
+func TestTemporariesAreRemoved(t *testing.T) {
+	fs := small(t, false)
+	fs.WriteBytes("00000000000000000099.tj.tmp", []byte("half"))
+	fs.WriteBytes("notes.tmp", []byte("mine"))
+	_, _, err := journal.Open(fs, testOpts, nil)
+	must(t, err)
+	if fs.ReadBytes("00000000000000000099.tj.tmp") != nil || fs.ReadBytes("notes.tmp") == nil {
+		t.Errorf("files: %v", fs.Names())
+	}
+}
+
+// A disk that fails at any operation of Open, or from there on, makes Open fail. It is never taken for damage or for a torn end, and afterwards
+// all events are there.
+func TestFailureAtEveryOperationOfOpen(t *testing.T) {
+	whole := small(t, false)
+	_, _, err := journal.Open(whole, testOpts, nil)
+	must(t, err)
+	for op := 1; op <= whole.Ops(); op++ {
+		for _, forever := range []bool{false, true} {
+			fs := small(t, false)
+			for at := op; at == op || forever && at <= whole.Ops(); at++ {
+				fs.FailAt(at, journaltest.IO)
+			}
+			_, opened, err := journal.Open(fs, testOpts, nil)
+			wantError(t, err, syscall.EIO)
+			if opened.Cut != nil {
+				t.Fatalf("op %d: cut %v", op, opened.Cut)
+			}
+			fs.Die(journaltest.Power)
+			fs = fs.Restart(uint64(op))
+			if all, _, err := verify(fs); err != nil || !equal(all, batch(0, 1, 36)) {
+				t.Fatalf("op %d: %d events, %v", op, len(all), err)
+			}
+		}
+	}
+}
+
+// The same for a reader, which goes on when the disk does.
+func TestFailureAtEveryOperationOfAReader(t *testing.T) {
+	whole := small(t, true)
+	var want [][]byte
+	must(t, readAll(journal.NewReader(whole), &want))
+	for op := 1; op <= whole.Ops(); op++ {
+		fs := small(t, true)
+		fs.FailAt(op, journaltest.IO)
+		r := journal.NewReader(fs)
+		var seen [][]byte
+		wantError(t, readAll(r, &seen), syscall.EIO)
+		if err := readAll(r, &seen); err != nil || !equal(seen, want) {
+			t.Fatalf("op %d: %d events, %v", op, len(seen), err)
+		}
+	}
+}

@@ -144,7 +144,8 @@ func TestSyncWithoutNewsDoesNothing(t *testing.T) {
 }
 
 func TestSameAppendsSameBytes(t *testing.T) {
-	if snapshot(small(t, true)) != snapshot(small(t, true)) {
+	one, two := small(t, true), small(t, true)
+	if snapshot(one) != snapshot(two) {
 		t.Error("two equal runs left different files")
 	}
 }

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -155,7 +156,7 @@ func (w *walk) corrupt(name string, offset int64, reason string) error {
 }
 
 // header reads and checks the header of the segment that begins with event first.
-func (w *walk) header(file ReadFile, first uint64) error {
+func (w *walk) header(file io.ReaderAt, first uint64) error {
 	h, err := readHeader(file, first)
 	if err != nil {
 		return err
@@ -173,7 +174,7 @@ func (w *walk) header(file ReadFile, first uint64) error {
 	return nil
 }
 
-func readHeader(file ReadFile, first uint64) (segmentHeader, error) {
+func readHeader(file io.ReaderAt, first uint64) (segmentHeader, error) {
 	b := make([]byte, segmentHeaderBytes)
 	n, err := readFull(file, b)
 	if err != nil {
@@ -257,7 +258,7 @@ func (w *walk) tail(first uint64) error {
 	if err != nil {
 		return err
 	}
-	file := memory{contents}
+	file := bytes.NewReader(contents)
 	if err := w.header(file, first); err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"bytes"
 	"errors"
 	"io"
 )
@@ -24,12 +23,3 @@ func noFrame(err error) (reason string, ok bool) {
 	bad, ok := err.(badFrame)
 	return string(bad), ok
 }
-
-// memory is a ReadFile of bytes in memory.
-type memory struct{ contents []byte }
-
-func (m memory) ReadAt(b []byte, offset int64) (int, error) {
-	return bytes.NewReader(m.contents).ReadAt(b, offset)
-}
-func (m memory) Size() (int64, error) { return int64(len(m.contents)), nil }
-func (m memory) Close() error         { return nil }

@@ -16,10 +16,11 @@ func TestReaderFollows(t *testing.T) {
 		fs := journaltest.New(1)
 		r := journal.NewReader(fs)
 		var seen [][]byte
-		if err := readAll(r, &seen); err != nil || len(seen) != 0 {
+		err := readAll(r, &seen)
+		if err != nil || len(seen) != 0 {
 			t.Fatalf("before the journal: %d, %v", len(seen), err)
 		}
-		j, err := journal.Create(fs, testOpts)
+		j, _ := journal.Create(fs, testOpts)
 		appended := 0
 		for range rapid.IntRange(1, 40).Draw(t, "steps") {
 			switch rapid.IntRange(0, 5).Draw(t, "step") {
@@ -93,14 +94,17 @@ func TestReaderIsToldOfEventsThatWereTakenBack(t *testing.T) {
 	fs.WriteBytes(name, b[:len(b)-1]) // power went
 	j, _, err := journal.Open(fs, testOpts, nil)
 	must(t, err)
-	for range 30 { // new segments, one of which may begin where the reader is
+	for range 5 { // a segment each, one of which begins where the reader is
 		_, _, err = r.Next()
 		wantError(t, err, journal.ErrRewound)
 		mustAppend(t, j, 1)
+		must(t, j.Close())
+		j, _, err = journal.Open(fs, testOpts, nil)
+		must(t, err)
 	}
 	seen = nil
 	must(t, readAll(journal.NewReader(fs), &seen))
-	if !equal(seen, batch(0, 1, 32)) {
+	if !equal(seen, batch(0, 1, 7)) {
 		t.Errorf("a new reader has %d events", len(seen))
 	}
 }

@@ -1,7 +1,7 @@
 package journaltest
 
 import (
-	"fmt"
+	"strings"
 	"syscall"
 )
 
@@ -66,7 +66,7 @@ func (f *FS) begin(verb, object string) *operation {
 	f.ops++
 	o.fault = f.plan[f.ops]
 	if verb != "" {
-		f.trace = append(f.trace, fmt.Sprintf("%s %s", verb, object))
+		f.trace = append(f.trace, strings.TrimSpace(verb+" "+object))
 	}
 	return o
 }

@@ -124,7 +124,7 @@ func (f *FS) Open(name string) (journal.ReadFile, error) {
 	if n == nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
-	return &file{fs: f, node: n, name: name}, nil
+	return &file{fs: f, node: n}, nil
 }
 
 // Create implements journal.FS.
@@ -143,7 +143,7 @@ func (f *FS) Create(name string) (journal.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &file{fs: f, node: n, name: name}, nil
+	return &file{fs: f, node: n}, nil
 }
 
 // Rename implements journal.FS.
@@ -151,7 +151,7 @@ func (f *FS) Rename(from, to string) error {
 	o := f.begin("rename", from+" "+to)
 	n := f.names[from]
 	if n == nil {
-		return cmpErr(o.fail(), fs.ErrNotExist)
+		return or(o.fail(), fs.ErrNotExist)
 	}
 	return o.do(func() { f.rename(dirChange{from: from, to: to, node: n}) })
 }
@@ -161,7 +161,7 @@ func (f *FS) Remove(name string) error {
 	o := f.begin("remove", name)
 	n := f.names[name]
 	if n == nil {
-		return cmpErr(o.fail(), fs.ErrNotExist)
+		return or(o.fail(), fs.ErrNotExist)
 	}
 	return o.do(func() { f.rename(dirChange{from: name, node: n}) })
 }
@@ -176,7 +176,8 @@ func (f *FS) SyncDir() error {
 	})
 }
 
-func cmpErr(err, otherwise error) error {
+// or returns err, or another error when there is none.
+func or(err, otherwise error) error {
 	if err != nil {
 		return err
 	}
@@ -228,7 +229,16 @@ func resize(b []byte, n int) []byte {
 type file struct {
 	fs   *FS
 	node *node
-	name string
+}
+
+// name is what the file is called now, for the trace.
+func (h *file) name() string {
+	for _, name := range h.fs.Names() {
+		if h.fs.names[name] == h.node {
+			return name
+		}
+	}
+	return "(no name)"
 }
 
 func (h *file) Close() error         { return nil }
@@ -249,7 +259,7 @@ func (h *file) ReadAt(b []byte, offset int64) (int, error) {
 }
 
 func (h *file) WriteAt(b []byte, offset int64) (int, error) {
-	o := h.fs.begin("write", fmt.Sprintf("%s %d+%d", h.name, offset, len(b)))
+	o := h.fs.begin("write", fmt.Sprintf("%s %d+%d", h.name(), offset, len(b)))
 	n := o.portion(len(b), max(0, offset+int64(len(b))-int64(len(h.node.cache))))
 	if n > 0 {
 		h.node.apply(change{offset, slices.Clone(b[:n])})
@@ -258,7 +268,7 @@ func (h *file) WriteAt(b []byte, offset int64) (int, error) {
 }
 
 func (h *file) Truncate(size int64) error {
-	o := h.fs.begin("truncate", fmt.Sprintf("%s %d", h.name, size))
+	o := h.fs.begin("truncate", fmt.Sprintf("%s %d", h.name(), size))
 	return o.do(func() {
 		h.fs.giveBack(int64(len(h.node.cache)) - size)
 		h.node.apply(change{offset: size})
@@ -266,7 +276,7 @@ func (h *file) Truncate(size int64) error {
 }
 
 func (h *file) Sync() error {
-	o := h.fs.begin("sync", h.name)
+	o := h.fs.begin("sync", h.name())
 	if o.fault.failure == IO {
 		h.fs.drop(h.node)
 	}
