@@ -2,6 +2,8 @@ package journal
 
 import (
 	"bytes"
+	"encoding/binary"
+	"hash/crc32"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -63,6 +65,12 @@ func TestSenselessFramesAreRefused(t *testing.T) {
 		"unknown flag":          func() []byte { b, _ := appendFrame(nil, 7, frameHeader{first: 3, flags: 2}, one); return b },
 		"closed with records":   func() []byte { b, _ := appendFrame(nil, 7, frameHeader{first: 3, flags: flagClosed}, one); return b },
 		"nothing":               func() []byte { b, _ := appendFrame(nil, 7, frameHeader{first: 3}, nil); return b },
+		"more than its records": func() []byte {
+			b, _ := appendFrame(nil, 7, frameHeader{first: 3}, append(one, one...))
+			b[16] = 1
+			binary.LittleEndian.PutUint32(b[4:], crc32.Update(7, castagnoli, b[8:frameHeaderBytes]))
+			return b
+		},
 		"record beyond limit": func() []byte {
 			b, _ := appendFrame(nil, 7, frameHeader{first: 3}, [][]byte{make([]byte, MaxRecordBytes+1)})
 			return b

@@ -208,6 +208,22 @@ func edit(contents []byte, at int, value byte) []byte {
 	return contents
 }
 
+// An intact frame that does not continue the one before it is no part of the journal.
+func TestFrameOutOfOrder(t *testing.T) {
+	fs := journaltest.New(1)
+	j := mustCreate(t, fs)
+	for range 3 {
+		mustAppend(t, j, 1)
+	}
+	b := fs.ReadBytes(fs.Names()[0])
+	second := marks(b)[1]
+	fs.WriteBytes(fs.Names()[0], append(b[:second.offset:second.offset], b[second.end:]...))
+	all, opened, err := verify(fs)
+	if err != nil || !equal(all, batch(0, 1, 1)) || opened.Cut == nil {
+		t.Fatal(opened, err)
+	}
+}
+
 // An unsynced frame that is lost while the one after it is whole ends the journal; it is not damage.
 func TestUnsyncedFrameLostBeforeAWholeOne(t *testing.T) {
 	fs := journaltest.New(1)

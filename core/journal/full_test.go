@@ -1,6 +1,7 @@
 package journal_test
 
 import (
+	"errors"
 	"fmt"
 	"syscall"
 	"testing"
@@ -152,6 +153,40 @@ func TestClosingFrameTornInASealedSegment(t *testing.T) {
 			t.Fatalf("%d bytes of the closing frame lost: reader has %d events, %v", n, len(live), err)
 		}
 	}
+}
+
+// A full disk at any operation of an Append that begins a segment: either it can be repeated, also with another batch, or it is final.
+func TestFullDiskAtEveryOperationOfRotation(t *testing.T) {
+	for n := 1; n <= 7; n++ {
+		fs := journaltest.New(1)
+		j := mustCreate(t, fs)
+		mustAppend(t, j, 8)
+		fs.FailAt(fs.Ops()+n, journaltest.NoSpace)
+		_, err := j.Append(batch(0, 9, 9))
+		_, again := j.Append(batch(0, int(j.Next()), 1))
+		if final := errors.Is(err, journal.ErrFailed); final != errors.Is(again, journal.ErrFailed) || !final && again != nil {
+			t.Fatalf("op %d: %v, and then %v", n, err, again)
+		}
+		next := j.Next()
+		fs.Die(journaltest.Kill)
+		all, opened, err := verify(fs.Restart(1))
+		if err != nil || opened.Next < next || !equal(all, batch(0, 1, len(all))) {
+			t.Fatalf("op %d: %d events, %v", n, len(all), err)
+		}
+	}
+}
+
+// When the part that a full disk took cannot be cut off, the file's end is unknown.
+func TestFullDiskThatCannotBeTakenBack(t *testing.T) {
+	fs := journaltest.New(1)
+	j := mustCreate(t, fs)
+	fs.FailAt(fs.Ops()+1, journaltest.NoSpace)
+	fs.FailAt(fs.Ops()+2, journaltest.IO)
+	_, err := j.Append(batch(0, 1, 1))
+	wantError(t, err, journal.ErrFailed)
+	wantError(t, err, syscall.EIO)
+	_, err = j.Append(batch(0, 1, 1))
+	wantError(t, err, journal.ErrFailed)
 }
 
 // What a full disk took of a large frame is cut off, so that a smaller one, or the closing one, is the last thing in the file.

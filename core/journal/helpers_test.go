@@ -32,7 +32,13 @@ func batch(epoch, first, n int) [][]byte {
 	return records
 }
 
-func mustCreate(t testing.TB, fs journal.FS) *journal.Journal {
+// tester is a *testing.T, *testing.B, *testing.F or *rapid.T.
+type tester interface {
+	Helper()
+	Fatal(args ...any)
+}
+
+func mustCreate(t tester, fs journal.FS) *journal.Journal {
 	t.Helper()
 	j, err := journal.Create(fs, testOpts)
 	if err != nil {

@@ -98,7 +98,8 @@ func TestReplayErrorEndsOpenAndChangesNothing(t *testing.T) {
 }
 
 func TestLimits(t *testing.T) {
-	j := mustCreate(t, journaltest.New(1))
+	dir := journaltest.New(1)
+	j := mustCreate(t, dir)
 	for _, c := range []struct {
 		records [][]byte
 		text    string
@@ -116,6 +117,9 @@ func TestLimits(t *testing.T) {
 	}
 	if first, err := j.Append(make([][]byte, journal.MaxFrameRecords)); first != 1 || err != nil {
 		t.Errorf("the most records: %d, %v", first, err)
+	}
+	if names := dir.Names(); len(names) != 1 || strings.Count(strings.Join(dir.Trace(), "\n"), "create") != 1 {
+		t.Errorf("a segment without events was left for a large frame: %v", dir.Trace())
 	}
 	if first, err := j.Append([][]byte{make([]byte, journal.MaxRecordBytes)}); first != 65537 || err != nil {
 		t.Errorf("the largest record: %d, %v", first, err)

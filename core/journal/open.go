@@ -200,7 +200,7 @@ func (w *walk) sealed(first, until uint64) error {
 			return w.sealedError(name, s.offset, until, err)
 		}
 	}
-	return w.sealedEnd(file, name, s.offset, until)
+	return w.sealedEnd(file, name, s.offset)
 }
 
 func (w *walk) sealedError(name string, offset int64, until uint64, err error) error {
@@ -214,10 +214,7 @@ func (w *walk) sealedError(name string, offset int64, until uint64, err error) e
 }
 
 // sealedEnd checks that nothing but a closing frame, whole or torn, follows the last event.
-func (w *walk) sealedEnd(file ReadFile, name string, offset int64, until uint64) error {
-	if w.opened.Next != until {
-		return w.corrupt(name, offset, fmt.Sprintf("the next segment begins with event %d", until))
-	}
+func (w *walk) sealedEnd(file ReadFile, name string, offset int64) error {
 	size, err := file.Size()
 	if err != nil {
 		return err

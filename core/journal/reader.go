@@ -116,7 +116,7 @@ func (r *Reader) enter(firsts []uint64) error {
 	if !found {
 		at--
 	}
-	if at < 0 || r.file != nil && firsts[at] != r.first && !found {
+	if at < 0 {
 		return ErrRewound
 	}
 	return r.open(firsts[at])
@@ -165,7 +165,7 @@ func (r *Reader) position(file ReadFile, first uint64) (int64, error) {
 	return r.scan.offset, err
 }
 
-// checkLink refuses a segment that follows other events than those that were read.
+// checkLink refuses a segment that follows other events than those that were read, or that begins before them.
 func (r *Reader) checkLink(h segmentHeader) error {
 	if h.link != r.link {
 		return ErrRewound
