@@ -157,7 +157,7 @@ func (m *Machine) exploit(c Command) {
 	}
 	m.adopt(c.Trial, ref)
 	if c.Params != nil {
-		t.params = m.store(c.Params)
+		m.explore(c.Trial, c.Params)
 	}
 	switch t.state {
 	case Running:
@@ -167,4 +167,14 @@ func (m *Machine) exploit(c Command) {
 	case Paused:
 		m.resume(c.Trial, true)
 	}
+}
+
+// explore gives a trial other parameters; what it was created with names its
+// files for good.
+func (m *Machine) explore(no TrialNo, params []byte) {
+	t := &m.trials[no]
+	if _, ok := m.first[no]; !ok {
+		m.first[no] = t.params
+	}
+	t.params = m.store(params)
 }

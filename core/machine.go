@@ -24,6 +24,7 @@ type Machine struct {
 	textIDs map[string]uint32
 	ckpts   map[TrialNo][]checkpoint
 	asked   map[TrialNo]resource.Request // requests of their own
+	first   map[TrialNo]span             // parameters before an exploit
 
 	freeLives []int32
 	counts    [states]int
@@ -94,6 +95,7 @@ func New() *Machine {
 		textIDs:     map[string]uint32{},
 		ckpts:       map[TrialNo][]checkpoint{},
 		asked:       map[TrialNo]resource.Request{},
+		first:       map[TrialNo]span{},
 		metricNames: []string{""},
 		metricIDs:   map[string]MetricID{},
 		owed:        map[uint64]owed{},

@@ -54,6 +54,18 @@ func (m *Machine) Params(no TrialNo) []byte {
 	return m.params[p.at : p.at+uint64(p.len) : p.at+uint64(p.len)]
 }
 
+// FirstParams are the parameters that the trial was created with; a scheduler
+// may have changed them since.
+func (m *Machine) FirstParams(no TrialNo) []byte {
+	if p, ok := m.first[no]; ok {
+		return m.params[p.at : p.at+uint64(p.len)]
+	}
+	return m.Params(no)
+}
+
+// Request is what a trial asks for.
+func (m *Machine) Request(no TrialNo) resource.Request { return m.request(no) }
+
 // State returns a trial's state; 0 for a trial that does not exist.
 func (m *Machine) State(no TrialNo) State {
 	if !m.exists(no) {
