@@ -55,10 +55,11 @@ func (p *Process) callFailure(ctx context.Context, call string, err error) error
 	if killed != nil {
 		return p.failure(plugin.Crashed, "cannot be called: it "+killed.What, killed)
 	}
-	if ctx.Err() != nil {
+	s := status.Convert(err)
+	// The plugin's side of the deadline may pass a moment before ours.
+	if ctx.Err() != nil || s.Code() == codes.DeadlineExceeded {
 		return p.late(ctx, call)
 	}
-	s := status.Convert(err)
 	switch s.Code() {
 	case codes.InvalidArgument:
 		if call == "Open" {
@@ -75,7 +76,7 @@ func (p *Process) callFailure(ctx context.Context, call string, err error) error
 // late ends the plugin because nobody waits for its answer any more; what it
 // is doing cannot be known.
 func (p *Process) late(ctx context.Context, call string) error {
-	e := p.failure(plugin.Hung, fmt.Sprintf("did not answer %s within its deadline, and was killed", call), ctx.Err())
+	e := p.failure(plugin.Hung, fmt.Sprintf("did not answer %s within its deadline, and was killed", call), context.DeadlineExceeded)
 	p.destroy(e)
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return ctx.Err()

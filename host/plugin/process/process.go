@@ -97,6 +97,7 @@ func Start(ctx context.Context, config Config) (*Process, error) {
 	}
 	if err != nil {
 		err = p.startFailure(ctx, within, err)
+		p.runner.kill()
 		_ = p.Close()
 		return nil, err
 	}
