@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"iter"
 	"math"
+	"slices"
 )
 
 // Axis is the values that a [Walk] gives to one parameter: those of Value(0) to
@@ -44,6 +45,17 @@ func (s *Space) Axes() ([]Axis, bool) {
 	return axes, true
 }
 
+// GivenAxes is axes with those of given coordinates fixed to them; given may be nil.
+func GivenAxes(axes []Axis, given Point) []Axis {
+	axes = slices.Clone(axes)
+	for i, x := range given {
+		if !math.IsNaN(x) {
+			axes[i] = Fixed(x)
+		}
+	}
+	return axes
+}
+
 // Size is how many points the space has, constraints respected; false where they
 // are infinitely many, or more than limit, or where so many combinations break the
 // constraints that counting would take too long.
@@ -73,7 +85,7 @@ func (s *Space) All() iter.Seq[Point] {
 			return
 		}
 		for walk := s.NewWalk(axes); walk.Advance(); {
-			if p := walk.Point(); p != nil && !yield(append(Point{}, p...)) {
+			if p := walk.Point(); p != nil && !yield(slices.Clone(p)) {
 				return
 			}
 		}

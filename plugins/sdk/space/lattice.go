@@ -29,7 +29,7 @@ func (p *Param) lattice() (lattice, bool) {
 // than rounding: 0.3/0.1 is 3.
 func nearFloor(x float64) float64 {
 	near := math.Round(x)
-	if math.Abs(x-near) <= 1e-9+1e-15*math.Abs(x) {
+	if math.Abs(x-near) <= 1e-9+float64(1e-15*math.Abs(x)) {
 		return near
 	}
 	return math.Floor(x)
@@ -50,7 +50,7 @@ func (l lattice) nearest(x float64) float64 {
 // isMultiple says whether x is the k-th multiple of step, as near as rounding
 // gets: within a billionth of a step or 1e-15 of x.
 func isMultiple(x, step, k float64) bool {
-	return math.Abs(x-multiple(k, step)) <= 1e-9*step+1e-15*math.Abs(x)
+	return math.Abs(x-multiple(k, step)) <= float64(1e-9*step)+float64(1e-15*math.Abs(x))
 }
 
 // multiple is k·step as people write it: three steps of 0.1 are 0.3, which the
@@ -65,5 +65,5 @@ func multiple(k, step float64) float64 {
 		}
 		power *= 10
 	}
-	return k*step + 0
+	return float64(k*step) + 0
 }
