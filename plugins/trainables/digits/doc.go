@@ -44,7 +44,9 @@
 //	loss          mean cross-entropy on the validation images, in nats
 //	train_loss    the same over the epoch's training steps
 //
-// A network that has diverged reports NaN for all three, and goes on.
+// A network that has diverged reports NaN for accuracy and loss, from the next
+// epoch on for train_loss too, and goes on. (Most rates that are too large kill
+// the network instead of blowing it up: accuracy stays near 0.1.)
 //
 // # Saving
 //
