@@ -48,12 +48,14 @@ func (t *Trial) Doomed() (reason string, ok bool) {
 	return t.kept.Reason, true
 }
 
-// Order gives the command, for a trial that is held, now or once it is paused.
+// Order gives the command now, to a trial that is paused, or once it is. One
+// that is free again, because a user resumed it, needs no waking but can be
+// doomed.
 func (t *Trial) Order(c sdk.Command, out *sdk.Decisions) {
-	switch t.phase {
-	case paused:
+	switch {
+	case t.phase == paused:
 		t.give(c, out)
-	case pausing:
+	case t.phase == pausing, t.phase == free && c.Kind == sdk.StopTrial:
 		t.phase, t.kept = leaving, &c
 	}
 }
