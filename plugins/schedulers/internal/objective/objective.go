@@ -63,10 +63,17 @@ func (o Objective) AppendValue(text []byte, loss float64) []byte {
 	if math.IsInf(loss, 1) {
 		return append(text, "(not a finite number)"...)
 	}
+	return strconv.AppendFloat(text, o.flip(loss), 'g', 4, 64)
+}
+
+// FromValue is the loss that belongs to a value of the metric.
+func (o Objective) FromValue(value float64) float64 { return o.flip(value) }
+
+func (o Objective) flip(x float64) float64 {
 	if o.max {
-		loss = 0 - loss
+		return 0 - x // not -x: no minus zero
 	}
-	return strconv.AppendFloat(text, loss, 'g', 4, 64)
+	return x
 }
 
 // Text is Append as a string.
