@@ -81,10 +81,10 @@ func flattenValue(d *json.Decoder, name string, depth int, leaf func(string, any
 			return fmt.Errorf("nested deeper than %d", MaxDepth)
 		}
 		if t == '{' {
-			// No name this long can become a metric; stop before nesting
+			// No name this long can become a metric: stop before nesting
 			// makes it quadratic.
-			if len(name) > MaxNameBytes {
-				return fmt.Errorf("a name is longer than %d bytes", MaxNameBytes)
+			if len(name) > 2*MaxNameBytes {
+				return fmt.Errorf("a name is longer than %d bytes", 2*MaxNameBytes)
 			}
 			return flattenObject(d, name+"/", depth+1, leaf)
 		}

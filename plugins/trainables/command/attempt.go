@@ -229,7 +229,6 @@ func (a *attempt) release() {
 	for _, f := range a.output {
 		f.Close()
 	}
-	_ = os.Remove(filepath.Join(a.trial.Dir, checkpointDir)) // if it is empty
 }
 
 // outcome is how the attempt ended.

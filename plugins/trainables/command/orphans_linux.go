@@ -108,8 +108,9 @@ func killLeftovers(group int, trialID, dir string) {
 	}
 }
 
-// kill returns how many of the trial's processes are not gone yet.
-func (c *childTable) kill(l *leftovers) (left int) {
+// kill returns how many processes it found. Those that are gone now may have
+// left others, so only a look that finds none is the last.
+func (c *childTable) kill(l *leftovers) (found int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, pid := range c.orphans() {
@@ -118,11 +119,10 @@ func (c *childTable) kill(l *leftovers) (left int) {
 		}
 		l.killed[pid] = true
 		killAll(pid)
-		if reaped, _ := syscall.Wait4(pid, nil, syscall.WNOHANG, nil); reaped != pid {
-			left++
-		}
+		_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
+		found++
 	}
-	return left
+	return found
 }
 
 // killAll kills a process and, if it leads one, its group.
