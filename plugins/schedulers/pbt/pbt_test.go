@@ -162,11 +162,21 @@ func TestEveryTrialEnds(t *testing.T) {
 }
 
 func opened(t *rapid.T, trials int, options string) sdk.Scheduler {
-	p := schedtest.Problem(trials)
-	p.Space = mixed
-	s, _, err := Plugin.Open(p, []byte(options))
+	s, _, err := Plugin.Open(problem(trials), []byte(options))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
+}
+
+func TestChaos(t *testing.T) {
+	for _, options := range []string{`{"interval": 2}`, `{"interval": 2, "sync": true, "max": 9}`} {
+		schedtest.Chaos(t, Plugin, problem(5), options)
+	}
+}
+
+func problem(trials int) sdk.Problem {
+	p := schedtest.Problem(trials)
+	p.Space = mixed
+	return p
 }
