@@ -129,8 +129,8 @@ func (s *scheduler) promote(b *bracket, k int, number uint32, out *sdk.Decisions
 		return
 	}
 	s.active++
-	text := append([]byte("promoted: "), s.among(b, k)...)
-	t.hold.Order(sdk.Command{Kind: sdk.Resume, Trial: number, Reason: string(text)}, out)
+	reason := string(s.among([]byte("promoted: "), b, k))
+	t.hold.Order(sdk.Command{Kind: sdk.Resume, Trial: number, Reason: reason}, out)
 }
 
 // verdict is on a trial that was just recorded at rung k, below max.
