@@ -6,13 +6,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"sync"
 	"time"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/core/record"
-	"github.com/tunehost/tunehost/core/resource"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/storage"
@@ -47,6 +45,7 @@ type session struct {
 	untold  []scheduleWork
 	early   []report.Event // observations made before the drivers run
 	failure chan error
+	finish  core.Finish
 }
 
 // newSession takes the directory's lock: from here on nobody else writes to it
@@ -115,7 +114,7 @@ func (s *session) create() error {
 	if err != nil {
 		return err
 	}
-	return s.start(&core.ExperimentStarted{Spec: spec})
+	return s.start([]core.Event{&core.ExperimentStarted{Spec: spec}}, nil)
 }
 
 // open replays the record; that is all of resuming.
@@ -151,7 +150,7 @@ func (s *session) open(changed bool) error {
 		}
 		events = append(events, &core.SettingsChanged{Spec: spec})
 	}
-	return s.start(append(events, s.resets()...)...)
+	return s.start(nil, append(events, s.resets()...))
 }
 
 // resets are the trials in ERROR that shall run again (B-082).
@@ -246,21 +245,3 @@ func (s *session) openPlugins(told, decided uint64) (err error) {
 func (s *session) spec() (core.Spec, error) {
 	return specOf(s.experiment, s.file.Seed, s.plugins.traits())
 }
-
-// start posts what this host begins with.
-func (s *session) start(first ...core.Event) error {
-	nodes, err := s.nodes()
-	if err != nil {
-		return &UserError{err}
-	}
-	host := &core.HostStarted{Wall: s.clock.Now().UnixNano(), PID: uint32(os.Getpid()), Host: s.narrator.host}
-	if _, fresh := first[0:].at(0).(*core.ExperimentStarted); fresh {
-		first = append(first, host)
-	} else {
-		first = append([]core.Event{host}, first...)
-	}
-	return nil
-}
-
-var _ = resource.Pack
-var _ sync.Mutex
