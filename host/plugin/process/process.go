@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -75,6 +76,7 @@ type Process struct {
 	opened bool
 	killed *plugin.Error // why the host has killed it
 
+	ending  atomic.Bool // Close was called
 	closing sync.Once
 	closed  chan struct{}
 }
@@ -204,6 +206,7 @@ func (p *Process) PID() int { return p.runner.pid() }
 // Close ends the process: it is asked to end, and killed with its group when
 // the grace is over. It returns when the process is gone.
 func (p *Process) Close() error {
+	p.ending.Store(true)
 	p.closing.Do(p.end)
 	<-p.closed
 	return nil

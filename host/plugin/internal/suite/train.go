@@ -278,25 +278,38 @@ func shares(t *testing.T, start Start) {
 }
 
 func closes(t *testing.T, start Start) {
-	d := NewDriver(t, start, nil)
-	d.Start(1, `{"do":"until killed"}`, sdk.Trial{})
-	d.Want(train.Started, "")
-	received := make(chan error)
-	go func() {
-		for {
-			if _, err := d.Trainer.Recv(); err != nil {
-				received <- err
-				return
+	p := start(t, sdk.KindTrainable)
+	for name, closer := range map[string]func(d *Driver) error{
+		"trainer": func(d *Driver) error { return d.Trainer.Close() },
+		"plugin":  func(*Driver) error { return p.Close() },
+	} {
+		d := NewDriver(t, func(t *testing.T, k sdk.Kind) plugin.Plugin {
+			if name == "plugin" {
+				return p
 			}
+			return start(t, k)
+		}, nil)
+		d.Start(1, `{"do":"until killed"}`, sdk.Trial{})
+		d.Want(train.Started, "")
+		received := make(chan error)
+		go func() { received <- drain(d.Trainer) }()
+		if err := closer(d); err != nil {
+			t.Fatal(err)
 		}
-	}()
-	if err := d.Trainer.Close(); err != nil {
-		t.Fatal(err)
+		if err := <-received; !errors.Is(err, io.EOF) {
+			t.Fatal(name, err)
+		}
+		if err := d.Trainer.Send(nil); err == nil {
+			t.Fatal("sent to a closed trainer")
+		}
 	}
-	if err := <-received; !errors.Is(err, io.EOF) {
-		t.Fatal(err)
-	}
-	if err := d.Trainer.Send(nil); err == nil {
-		t.Fatal("sent to a closed trainer")
+}
+
+// drain receives until there is an error.
+func drain(t plugin.Trainer) error {
+	for {
+		if _, err := t.Recv(); err != nil {
+			return err
+		}
 	}
 }
