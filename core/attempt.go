@@ -1,0 +1,225 @@
+package core
+
+// stopTrial ends a trial well: at once where nothing runs (B-020), else by
+// stopping its attempt (B-021).
+func (m *Machine) stopTrial(no TrialNo, why string) {
+	switch t := &m.trials[no]; t.state {
+	case Running:
+		m.stopAttempt(no, toStop, why)
+	case Pending, Paused:
+		m.remove(no, why, false)
+	}
+}
+
+// remove ends a trial that does not run. One that the scheduler ends (judged)
+// is known by its last result; one that the user ends is known by none.
+func (m *Machine) remove(no TrialNo, why string, judged bool) {
+	t := &m.trials[no]
+	t.reason = m.text(why)
+	m.move(no, Terminated)
+	m.forget(no)
+	m.tell(Observation{Kind: SawRemoved, To: ToAll, Trial: no, Attempt: t.attempt, Iteration: t.iteration, Last: judged, Reason: why})
+}
+
+// stopAttempt tells the trainable to end, with a checkpoint where one is due.
+// A stronger intent replaces a weaker one.
+func (m *Machine) stopAttempt(no TrialNo, why intent, text string) {
+	t := &m.trials[no]
+	l := m.liveOf(no)
+	if l.intent >= why {
+		return
+	}
+	first := l.intent == noIntent
+	l.intent, l.text = why, text
+	if !first {
+		return
+	}
+	stop := StopAttempt{Trial: no, Attempt: t.attempt}
+	if m.savesAtStop(t, why) {
+		stop.SaveID = m.newCheckpointID(t)
+		l.saving++
+	}
+	m.do(stop)
+}
+
+func (e *AttemptEnded) apply(m *Machine) {
+	if !m.current(e.Trial, e.Attempt) {
+		return
+	}
+	if l := m.liveOf(e.Trial); l.saving > 0 {
+		l.over, l.end = true, *e // a checkpoint on its way still counts
+		return
+	}
+	m.attemptOver(e.Trial, e.Error, e.NeverStarted, e.RestoreFailed)
+}
+
+// saveOver counts a save that has ended, well or not; the attempt may have
+// waited for it.
+func (m *Machine) saveOver(no TrialNo, l *live) {
+	l.saving = max(l.saving, 1) - 1
+	if l.over && l.saving == 0 {
+		m.attemptOver(no, l.end.Error, l.end.NeverStarted, l.end.RestoreFailed)
+		return
+	}
+	m.settle(no)
+}
+
+// attemptOver is where a running trial goes on from: each intent has its state.
+func (m *Machine) attemptOver(no TrialNo, err string, neverStarted, restoreFailed bool) {
+	t := &m.trials[no]
+	l := m.liveOf(no)
+	t.spent += m.now - t.attemptAt
+	t.attemptAt = m.now
+	l.saving = 0
+	switch l.intent {
+	case toStop:
+		m.complete(no, l.text)
+	case toPause:
+		m.paused(no, l)
+	case toRequeue:
+		m.setAside(no, l)
+	case toFail:
+		m.failed(no, l.text, neverStarted, restoreFailed)
+	default:
+		m.endedByItself(no, l, err, neverStarted, restoreFailed)
+	}
+}
+
+func (m *Machine) endedByItself(no TrialNo, l *live, err string, neverStarted, restoreFailed bool) {
+	if err != "" {
+		m.failed(no, err, neverStarted, restoreFailed)
+		return
+	}
+	if !l.reported && m.trials[no].results == 0 {
+		m.warn(no, "it ended without reporting "+m.wantedMetrics())
+	}
+	m.complete(no, "completed")
+}
+
+func (m *Machine) wantedMetrics() string {
+	if len(m.spec.Objectives) == 0 {
+		return "a result"
+	}
+	return m.spec.Objectives[0].Metric
+}
+
+// complete tells scheduler and searcher of the end once (B-012, B-019).
+func (m *Machine) complete(no TrialNo, why string) {
+	t := &m.trials[no]
+	t.reason = m.text(why)
+	m.forget(no)
+	m.move(no, Terminated)
+	m.tell(Observation{Kind: SawCompleted, To: ToAll, Trial: no, Attempt: t.attempt, Iteration: t.iteration, Reason: why})
+}
+
+// forget drops what only a trial that may run again needs.
+func (m *Machine) forget(no TrialNo) {
+	if t := &m.trials[no]; t.live != 0 {
+		for _, number := range m.lives[t.live-1].due {
+			delete(m.owed, number)
+		}
+	}
+	m.dropLive(no)
+	delete(m.asked, no)
+}
+
+// setAside takes a trial off that was not told to end: a verdict that had not
+// been carried out still counts, and else it goes on later.
+func (m *Machine) setAside(no TrialNo, l *live) {
+	switch {
+	case l.last:
+		m.complete(no, "completed")
+	case l.verdict == Stop:
+		m.complete(no, l.why)
+	case l.verdict == Pause:
+		l.text = l.why
+		m.paused(no, l)
+	default:
+		m.backToQueue(no, l)
+	}
+}
+
+func (m *Machine) paused(no TrialNo, l *live) {
+	why, restart := l.text, l.restart
+	l.restart = false
+	m.pause(no, why)
+	if restart {
+		m.resume(no, true)
+	}
+}
+
+// pause puts a trial aside; decisions owed to it still count.
+func (m *Machine) pause(no TrialNo, why string) {
+	t := &m.trials[no]
+	t.reason = m.text(why)
+	m.idle(no)
+	m.move(no, Paused)
+	m.tell(Observation{Kind: SawPaused, To: ToAll, Trial: no, Attempt: t.attempt, Iteration: t.iteration, Reason: why})
+}
+
+// idle frees what a running attempt held, and keeps the rest if decisions are
+// owed.
+func (m *Machine) idle(no TrialNo) {
+	t := &m.trials[no]
+	if t.live == 0 {
+		return
+	}
+	l := &m.lives[t.live-1]
+	m.release(l)
+	l.intent, l.verdict, l.credits = noIntent, Continue, 0
+	if len(l.due) == 0 {
+		m.dropLive(no)
+	}
+}
+
+func (m *Machine) backToQueue(no TrialNo, l *live) {
+	m.idle(no)
+	m.move(no, Pending)
+	m.enqueue(no, true)
+	m.tell(Observation{Kind: SawRequeued, To: ToReporters, Trial: no, Attempt: m.trials[no].attempt, Reason: "interrupted"})
+}
+
+// failed retries while retries are left; only the last failure is told to the
+// searcher and the scheduler (B-071, B-072).
+func (m *Machine) failed(no TrialNo, err string, neverStarted, restoreFailed bool) {
+	t := &m.trials[no]
+	t.failures++
+	retry := m.spec.Retries < 0 || int64(t.failures) <= int64(m.spec.Retries)
+	if !retry || neverStarted || m.closing.outcome != 0 {
+		m.fail(no, err)
+		return
+	}
+	if restoreFailed {
+		t.noRestore = true
+	}
+	t.reason = m.text(err)
+	m.idle(no)
+	m.move(no, Pending)
+	m.enqueue(no, false)
+	why := err
+	if restoreFailed {
+		why += "; it starts again without the checkpoint"
+	}
+	m.tell(Observation{Kind: SawRequeued, To: ToReporters, Trial: no, Attempt: t.attempt, Reason: why})
+}
+
+// fail ends a trial in ERROR.
+func (m *Machine) fail(no TrialNo, err string) {
+	t := &m.trials[no]
+	t.reason = m.text(err)
+	m.forget(no)
+	m.move(no, Errored)
+	m.tell(Observation{Kind: SawFailed, To: ToAll, Trial: no, Attempt: t.attempt, Iteration: t.iteration, Reason: err})
+	m.afterFailure(no, err)
+}
+
+func (m *Machine) afterFailure(no TrialNo, err string) {
+	switch limit := m.spec.Budget.TrialsFailed; {
+	case m.spec.FailRaise:
+		m.end(Failed, err)
+	case m.spec.FailFast:
+		m.end(Finished, "a trial failed, and fail_fast is set")
+	case limit > 0 && m.counts[Errored] >= int(limit):
+		m.end(Finished, "the budget of failed trials is used up")
+	}
+}

@@ -1,0 +1,174 @@
+package core
+
+import (
+	"slices"
+
+	"github.com/tunehost/tunehost/core/stat"
+)
+
+// checkpoint is one that exists, whole, on disk.
+type checkpoint struct {
+	ref     CheckpointRef // of another trial where it was adopted
+	score   float64
+	scored  bool
+	bytes   int64
+	results uint32
+	// cells and windows are the trial's statistics at that time, so that a
+	// restart from it forgets what came later (B-061).
+	cells   []cell
+	windows []stat.Window
+}
+
+// checkpointDue asks for a checkpoint of this result, or takes the one that
+// the trainable has made; a decision waits for it (B-011).
+func (m *Machine) checkpointDue(t *trial, l *live, e *ResultReported) {
+	c := &m.spec.Checkpoint
+	switch {
+	case e.Checkpoint != "":
+		l.saving++
+		m.do(TakeCheckpoint{e.Trial, e.Attempt, m.newCheckpointID(t), t.iteration, e.Checkpoint})
+	case !m.spec.Saves:
+	case c.Every > 0 && t.iteration%c.Every == 0, c.AtEnd && e.Done:
+		l.saving++
+		m.do(SaveAttempt{e.Trial, e.Attempt, m.newCheckpointID(t), t.iteration})
+	}
+}
+
+func (m *Machine) newCheckpointID(t *trial) uint32 {
+	t.lastCkpt++
+	return t.lastCkpt
+}
+
+// savesAtStop says whether a trial that is told to end makes a checkpoint: to
+// go on later, or because the end is to be kept; not where this iteration has
+// one already (B-058).
+func (m *Machine) savesAtStop(t *trial, why intent) bool {
+	if !m.spec.Saves || t.iteration == 0 || why == toFail {
+		return false
+	}
+	if why == toStop && !m.spec.Checkpoint.AtEnd {
+		return false
+	}
+	l := &m.lives[t.live-1]
+	have := m.ckpts[l.trial]
+	fresh := len(have) > 0 && have[len(have)-1].ref.Iteration == t.iteration
+	return !fresh && l.saving == 0 && l.reported
+}
+
+func (e *CheckpointSaved) apply(m *Machine) {
+	if !m.current(e.Trial, e.Attempt) {
+		return
+	}
+	t, l := &m.trials[e.Trial], m.liveOf(e.Trial)
+	c := checkpoint{ref: CheckpointRef{e.Trial, e.ID, e.Iteration}, bytes: e.Bytes, results: t.results, windows: slices.Clone(l.windows)}
+	for at := t.cells; at != 0; at = m.cells[at-1].next {
+		x := m.cells[at-1]
+		c.cells = append(c.cells, x)
+		if x.id == m.score && m.score != 0 {
+			c.score, c.scored = x.summary.Last, true
+		}
+	}
+	m.ckpts[e.Trial] = append(m.ckpts[e.Trial], c)
+	m.tell(Observation{Kind: SawCheckpoint, To: ToScheduler | ToReporters, Trial: e.Trial, Attempt: e.Attempt, Iteration: e.Iteration})
+	m.keep(e.Trial)
+	m.saveOver(e.Trial, l)
+}
+
+func (e *SaveFailed) apply(m *Machine) {
+	if !m.current(e.Trial, e.Attempt) {
+		return
+	}
+	l := m.liveOf(e.Trial)
+	if !l.over && (l.intent == noIntent || l.intent == toPause) {
+		m.stopAttempt(e.Trial, toFail, "its checkpoint could not be saved: "+e.Error)
+	}
+	m.saveOver(e.Trial, l)
+}
+
+// keep deletes what the policy does not keep: the newest stays, and of the
+// others the best by score; ties keep the newer, NaN goes first (B-053).
+func (m *Machine) keep(no TrialNo) {
+	limit := int(m.spec.Checkpoint.Keep)
+	for limit > 0 && len(m.ckpts[no]) > limit {
+		list := m.ckpts[no]
+		worst := 0
+		for i := 1; i < len(list)-1; i++ {
+			if m.betterScore(list[worst], list[i]) {
+				worst = i
+			}
+		}
+		gone := list[worst]
+		m.ckpts[no] = slices.Delete(list, worst, worst+1)
+		if gone.ref.Trial == no {
+			m.do(DeleteCheckpoint{no, gone.ref.ID})
+		}
+	}
+}
+
+func (m *Machine) betterScore(a, b checkpoint) bool {
+	if m.score == 0 || !a.scored || !b.scored {
+		return a.scored && !b.scored
+	}
+	return stat.Better(a.score, b.score, m.spec.Checkpoint.Mode)
+}
+
+// restorePoint is the checkpoint that the next attempt goes on from.
+func (m *Machine) restorePoint(no TrialNo) CheckpointRef {
+	t := &m.trials[no]
+	list := m.ckpts[no]
+	if t.noRestore || len(list) == 0 {
+		t.noRestore = false
+		return CheckpointRef{}
+	}
+	return list[len(list)-1].ref
+}
+
+// rewind sets iteration and statistics back to the checkpoint's (B-055).
+func (m *Machine) rewind(no TrialNo, l *live, ref CheckpointRef) {
+	t := &m.trials[no]
+	if t.attempt == 1 && ref.ID == 0 {
+		return
+	}
+	t.iteration, t.results, l.windows = ref.Iteration, 0, l.windows[:0]
+	for at := t.cells; at != 0; at = m.cells[at-1].next {
+		m.cells[at-1].summary = stat.Summary{}
+	}
+	if ref.ID == 0 {
+		return
+	}
+	c := &m.ckpts[no][len(m.ckpts[no])-1]
+	t.results = c.results
+	l.windows = append(l.windows, c.windows...)
+	for _, x := range c.cells {
+		m.restoreCell(t, x)
+	}
+}
+
+func (m *Machine) restoreCell(t *trial, x cell) {
+	for at := t.cells; at != 0; at = m.cells[at-1].next {
+		if m.cells[at-1].id == x.id {
+			m.cells[at-1].summary = x.summary
+			return
+		}
+	}
+	m.cells[m.newCell(t, x.id)-1].summary = x.summary
+}
+
+// checkpointAt finds a trial's newest checkpoint, or the one of an iteration.
+func (m *Machine) checkpointAt(no TrialNo, iteration uint64) (checkpoint, bool) {
+	if int(no) >= len(m.trials) {
+		return checkpoint{}, false
+	}
+	list := m.ckpts[no]
+	for i := len(list) - 1; i >= 0; i-- {
+		if iteration == 0 || list[i].ref.Iteration == iteration {
+			return list[i], true
+		}
+	}
+	return checkpoint{}, false
+}
+
+// adopt makes another trial's checkpoint the newest of this one.
+func (m *Machine) adopt(no TrialNo, c checkpoint) {
+	m.ckpts[no] = append(m.ckpts[no], c)
+}

@@ -1,0 +1,149 @@
+package coretest
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/resource"
+	"github.com/tunehost/tunehost/core/stat"
+)
+
+// command reads the arguments of one line.
+type command struct{ d *datadriven.TestData }
+
+func (c command) has(key string) bool { return c.d.HasArg(key) }
+
+func (c command) text(key string) string {
+	for _, a := range c.d.CmdArgs {
+		if a.Key == key {
+			return strings.Trim(strings.Join(a.Vals, ","), `"`)
+		}
+	}
+	return ""
+}
+
+func (c command) number(key string) int64 {
+	n, _ := strconv.ParseInt(c.text(key), 10, 64)
+	return n
+}
+
+// first is the number that the command begins with.
+func (c command) first() int64 {
+	if len(c.d.CmdArgs) == 0 {
+		return 0
+	}
+	n, _ := strconv.ParseInt(c.d.CmdArgs[0].Key, 10, 64)
+	return n
+}
+
+// quoted is the text given as why=(…).
+func (c command) quoted() string { return c.text("why") }
+
+func (c command) spec(s core.Spec) (core.Spec, error) {
+	for _, a := range c.d.CmdArgs {
+		if err := c.setting(&s, a.Key, strings.Trim(strings.Join(a.Vals, ","), `"`)); err != nil {
+			return s, err
+		}
+	}
+	if len(s.Objectives) == 0 {
+		s.Objectives = []core.Objective{{Metric: "acc", Mode: stat.Max}}
+	}
+	return s, nil
+}
+
+func (c command) setting(s *core.Spec, key, v string) (err error) {
+	n, _ := strconv.ParseInt(v, 10, 64)
+	switch key {
+	case "at":
+	case "trials":
+		s.Trials = n
+	case "cpu":
+		s.Request, err = cpu(v)
+	case "concurrency":
+		s.Concurrency = uint32(n)
+	case "retries":
+		s.Retries = int32(n)
+	case "every":
+		s.Checkpoint.Every = uint64(n)
+	case "keep":
+		s.Checkpoint.Keep = uint32(n)
+	case "score":
+		s.Checkpoint.Score, s.Checkpoint.Mode = v, stat.Max
+	case "iterations":
+		s.Stop.Iteration = uint64(n)
+	case "trial_time":
+		s.Stop.TimeNS = int64(duration(v))
+	case "time":
+		s.Budget.TimeNS = int64(duration(v))
+	case "trials_failed":
+		s.Budget.TrialsFailed = uint32(n)
+	case "require":
+		s.Required = append(s.Required, core.Required{Metric: v, By: "objective"})
+	case "reach":
+		name, x, _ := strings.Cut(v, ":")
+		r := core.MetricRule{Metric: name}
+		r.Value, err = strconv.ParseFloat(x, 64)
+		s.Stop.Metrics = append(s.Stop.Metrics, r)
+	default:
+		return setFlag(s, key)
+	}
+	return err
+}
+
+func setFlag(s *core.Spec, key string) error {
+	flags := map[string]*bool{"at_end": &s.Checkpoint.AtEnd, "saves": &s.Saves, "quiet": &s.Quiet,
+		"independent": &s.Independent, "manual": &s.Manual, "fail_fast": &s.FailFast, "fail_raise": &s.FailRaise,
+		"wait": &s.WaitForResources}
+	if f, ok := flags[key]; ok {
+		*f = true
+		return nil
+	}
+	if key == "lenient" {
+		s.StrictMetrics = false
+		return nil
+	}
+	return fmt.Errorf("unknown setting %q", key)
+}
+
+func (c command) node() ([]core.Event, error) {
+	n := resource.Node{ID: uint32(c.first()), Name: "n" + c.d.CmdArgs[0].Key}
+	var items []resource.Item
+	for _, a := range c.d.CmdArgs[1:] {
+		if a.Key == "at" {
+			continue
+		}
+		x, err := resource.ParseAmount(strings.Join(a.Vals, ""))
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, resource.Item{Name: a.Key, Amount: x})
+	}
+	var err error
+	n.Capacity, err = resource.NewBundle(items...)
+	return []core.Event{&core.NodeJoined{Node: n}}, err
+}
+
+func (c command) command() ([]core.Event, error) {
+	x := core.Command{Trial: core.TrialNo(c.first()), Reason: "ordered by the scheduler"}
+	switch c.d.Cmd {
+	case "resume":
+		x.Kind = core.Resume
+	case "endtrial":
+		x.Kind = core.EndTrial
+	case "resize":
+		x.Kind = core.Resize
+		r, err := cpu(c.text("cpu"))
+		if err != nil {
+			return nil, err
+		}
+		x.Request = &r
+	case "exploit":
+		x.Kind, x.Donor, x.Iteration = core.Exploit, core.TrialNo(c.number("donor")), uint64(c.number("iter"))
+		x.Params = []byte(`{"x":"explored"}`)
+	}
+	return []core.Event{&core.SchedulerDecided{Commands: []core.Command{x}}}, nil
+}

@@ -1,0 +1,30 @@
+// Package coretest tells stories to the core: text commands become events, and
+// the actions that they cause are printed. See core/testdata for the stories.
+//
+// Every event goes through its record and back before it is applied, every step
+// is followed by a check of the invariants, and every story is replayed from its
+// record at the end; a difference is an error.
+//
+// Commands (a trial is its number; why=(some words) is a text):
+//
+//	start [trials=N] [cpu=N] [concurrency=N] [retries=N] [every=N] [keep=N]
+//	      [score=NAME] [at_end] [saves] [quiet] [independent] [manual] [wait]
+//	      [fail_fast] [fail_raise] [lenient] [require=NAME] [reach=NAME:X]
+//	      [iterations=N] [trial_time=D] [time=D] [trials_failed=N]
+//	settings KEY=VALUE…           as start, for an experiment that goes on
+//	host                          a (new) host takes the experiment up
+//	node ID cpu=N [NAME=N…]       a node joins          lost ID   it leaves
+//	suggest N [wait|exhausted] [cpu=N]                  the searcher answers
+//	give [extra]                  a trial that nobody suggested
+//	run N…                        the trials' attempts have started
+//	result N NAME=X… [iter=K] [done] [checkpoint=PATH] [rule=(…)] [all=(…)] [attempt=K]
+//	decide N VERDICT [until=K] [N VERDICT …]            the scheduler answers
+//	resume N | endtrial N | resize N cpu=K | exploit N donor=K    its commands
+//	end N [why=(…)] [never] [badrestore] [attempt=K]    the attempt is over
+//	saved N [iter=K] | unsaved N why=(…)                the oldest save
+//	stop N|all | pause N|all | unpause N|all | reset N [scratch]   the user
+//	interrupt | giveup why=(…) | offer | withdraw | tick
+//	trials | usage                print what there is
+//
+// Any command may carry at=DURATION, the running time of its event.
+package coretest

@@ -1,0 +1,101 @@
+package coretest
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+)
+
+var saw = map[core.ObservationKind]string{
+	core.SawAdded: "added", core.SawStarted: "started", core.SawResult: "result", core.SawPaused: "paused",
+	core.SawCompleted: "completed", core.SawFailed: "failed", core.SawRemoved: "removed",
+	core.SawCheckpoint: "checkpoint", core.SawRequeued: "requeued", core.SawEnd: "end",
+}
+
+func audience(to core.Audience) string {
+	if to == core.ToAll {
+		return "all"
+	}
+	var names []string
+	for _, x := range []struct {
+		to   core.Audience
+		name string
+	}{{core.ToSearcher, "searcher"}, {core.ToScheduler, "scheduler"}, {core.ToReporters, "reporters"}} {
+		if to&x.to != 0 {
+			names = append(names, x.name)
+		}
+	}
+	return strings.Join(names, "+")
+}
+
+func (s *Story) print(a core.Action) string {
+	switch a := a.(type) {
+	case core.AskSearcher:
+		return fmt.Sprintf("ask searcher for %d from %d\n", a.Count, a.First)
+	case core.Tell:
+		return printTold(a.Observation)
+	case core.StartAttempt:
+		return printStart(a)
+	case core.ContinueAttempt:
+		return fmt.Sprintf("continue %d (%d)\n", a.Trial, a.Credits)
+	case core.SaveAttempt:
+		return fmt.Sprintf("save %d at %d as #%d\n", a.Trial, a.Iteration, a.ID)
+	case core.TakeCheckpoint:
+		return fmt.Sprintf("take %d's checkpoint %s at %d as #%d\n", a.Trial, a.Path, a.Iteration, a.ID)
+	case core.StopAttempt:
+		if a.SaveID != 0 {
+			return fmt.Sprintf("stop %d, saving as #%d\n", a.Trial, a.SaveID)
+		}
+		return fmt.Sprintf("stop %d\n", a.Trial)
+	case core.DeleteCheckpoint:
+		return fmt.Sprintf("delete %d's checkpoint #%d\n", a.Trial, a.ID)
+	case core.SetTimer:
+		return fmt.Sprintf("timer at %s\n", time.Duration(a.At))
+	case core.Warn:
+		if a.HasTrial {
+			return fmt.Sprintf("warn of %d: %s\n", a.Trial, a.Text)
+		}
+		return "warn: " + a.Text + "\n"
+	case core.Finish:
+		return strings.TrimSpace(fmt.Sprintf("finish: %s %s", a.Outcome, a.Reason)) + "\n"
+	}
+	return fmt.Sprintf("%#v\n", a)
+}
+
+func printTold(o core.Observation) string {
+	text := fmt.Sprintf("tell %s: %d %s", audience(o.To), o.Trial, saw[o.Kind])
+	if o.Kind == core.SawEnd {
+		text = "tell all: end"
+	}
+	if o.Iteration > 0 {
+		text += fmt.Sprintf(" at %d", o.Iteration)
+	}
+	for _, flag := range []struct {
+		on   bool
+		text string
+	}{{o.Due, "to decide"}, {o.Again, "again"}, {o.Last, "last"}} {
+		if flag.on {
+			text += ", " + flag.text
+		}
+	}
+	if o.Reason != "" {
+		text += ": " + o.Reason
+	}
+	return text + "\n"
+}
+
+func printStart(a core.StartAttempt) string {
+	text := fmt.Sprintf("start %d attempt %d", a.Trial, a.Attempt)
+	for _, slot := range a.Placement.Slots {
+		text += fmt.Sprintf(" on n%d", slot.Node)
+		if len(slot.Devices) > 0 {
+			text += " gpu " + strings.Join(slot.Devices, ",")
+		}
+	}
+	if a.Restore.ID != 0 {
+		text += fmt.Sprintf(" from %d's #%d at %d", a.Restore.Trial, a.Restore.ID, a.Restore.Iteration)
+	}
+	return text + "\n"
+}

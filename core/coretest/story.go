@@ -1,0 +1,354 @@
+package coretest
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/record"
+	"github.com/tunehost/tunehost/core/resource"
+	"github.com/tunehost/tunehost/core/stat"
+)
+
+// Story is one machine and what happened to it.
+type Story struct {
+	M      *core.Machine
+	record [][]byte
+	told   []string // what each event caused
+	at     int64
+	ask    core.AskSearcher
+	due    map[core.TrialNo][]uint64 // observations to decide
+	saves  map[core.TrialNo][]save
+	seen   uint64
+}
+
+type save struct {
+	id        uint32
+	iteration uint64
+}
+
+// New begins a story.
+func New() *Story {
+	return &Story{M: core.New(), due: map[core.TrialNo][]uint64{}, saves: map[core.TrialNo][]save{}}
+}
+
+// Run carries out one command and returns what it caused.
+func (s *Story) Run(d *datadriven.TestData) (out string) {
+	c := command{d}
+	if v := c.text("at"); v != "" {
+		s.at = int64(duration(v))
+	}
+	switch d.Cmd {
+	case "trials":
+		return s.trials()
+	case "usage":
+		return s.usage()
+	}
+	events, err := s.events(c)
+	if err != nil {
+		return "error: " + err.Error() + "\n"
+	}
+	for _, e := range events {
+		text, err := s.Apply(e)
+		if err != nil {
+			return "error: " + err.Error() + "\n"
+		}
+		out += text
+	}
+	if out == "" {
+		return "nothing\n"
+	}
+	return out
+}
+
+// Apply records an event, applies what was recorded and returns the actions as
+// text.
+func (s *Story) Apply(e core.Event) (string, error) {
+	b, err := record.Append(nil, s.at, e)
+	if err != nil {
+		return "", err
+	}
+	s.record = append(s.record, b)
+	at, e, err := record.Parse(b)
+	if err != nil {
+		return "", err
+	}
+	var out strings.Builder
+	for _, a := range s.M.Apply(at, e) {
+		s.note(a)
+		out.WriteString(s.print(a))
+	}
+	s.told = append(s.told, out.String())
+	return out.String(), Check(s.M)
+}
+
+// Replay applies the record to a new machine and reports the first difference.
+func (s *Story) Replay() error {
+	again := New()
+	again.record = nil
+	for i, b := range s.record {
+		at, e, err := record.Parse(b)
+		if err != nil {
+			return err
+		}
+		var out strings.Builder
+		for _, a := range again.M.Apply(at, e) {
+			out.WriteString(again.print(a))
+		}
+		if out.String() != s.told[i] {
+			return fmt.Errorf("event %d (%T) replays differently:\n%s\nbut it was:\n%s", i, e, out.String(), s.told[i])
+		}
+	}
+	if a, b := s.trials(), again.trials(); a != b {
+		return fmt.Errorf("the replayed trials differ:\n%s\nbut they were:\n%s", b, a)
+	}
+	return nil
+}
+
+// note remembers what later commands answer.
+func (s *Story) note(a core.Action) {
+	switch a := a.(type) {
+	case core.AskSearcher:
+		s.ask = a
+	case core.Tell:
+		s.seen++
+		if a.Observation.Number != s.seen {
+			panic("observations have a gap")
+		}
+		if a.Observation.Due {
+			s.due[a.Observation.Trial] = append(s.due[a.Observation.Trial], a.Observation.Number)
+		}
+	case core.SaveAttempt:
+		s.saves[a.Trial] = append(s.saves[a.Trial], save{a.ID, a.Iteration})
+	case core.TakeCheckpoint:
+		s.saves[a.Trial] = append(s.saves[a.Trial], save{a.ID, a.Iteration})
+	case core.StopAttempt:
+		if a.SaveID != 0 {
+			s.saves[a.Trial] = append(s.saves[a.Trial], save{a.SaveID, s.M.View(a.Trial).Iteration})
+		}
+	case core.StartAttempt:
+		s.saves[a.Trial] = nil
+	}
+}
+
+func (s *Story) events(c command) ([]core.Event, error) {
+	switch c.d.Cmd {
+	case "start":
+		spec, err := c.spec(core.Spec{Trials: 1, StrictMetrics: true})
+		return []core.Event{&core.ExperimentStarted{Spec: spec}}, err
+	case "settings":
+		spec, err := c.spec(*s.M.Spec())
+		return []core.Event{&core.SettingsChanged{Spec: spec}}, err
+	case "host":
+		return []core.Event{&core.HostStarted{Wall: 1_700_000_000_000_000_000, PID: 1, Host: "h"}}, nil
+	case "node":
+		return c.node()
+	case "lost":
+		return []core.Event{&core.NodeLeft{ID: uint32(c.first())}}, nil
+	case "suggest":
+		return s.suggest(c)
+	case "give":
+		return []core.Event{&core.TrialGiven{Suggestion: params(s.M.Trials()), Extra: c.has("extra")}}, nil
+	case "run":
+		return s.run(c), nil
+	case "result":
+		return s.result(c)
+	case "decide":
+		return s.decide(c)
+	case "resume", "endtrial", "resize", "exploit":
+		return c.command()
+	case "end":
+		no := core.TrialNo(c.first())
+		return []core.Event{&core.AttemptEnded{Trial: no, Attempt: s.attempt(c, no), Error: c.quoted(),
+			NeverStarted: c.has("never"), RestoreFailed: c.has("badrestore")}}, nil
+	case "saved", "unsaved":
+		return s.saved(c)
+	}
+	return s.user(c)
+}
+
+func (s *Story) user(c command) ([]core.Event, error) {
+	no, all := core.TrialNo(c.first()), c.has("all")
+	switch c.d.Cmd {
+	case "stop":
+		return []core.Event{&core.StopRequested{Trial: no, All: all, Reason: "stopped by the user"}}, nil
+	case "pause":
+		return []core.Event{&core.PauseRequested{Trial: no, All: all}}, nil
+	case "unpause":
+		return []core.Event{&core.UnpauseRequested{Trial: no, All: all}}, nil
+	case "reset":
+		return []core.Event{&core.TrialReset{Trial: no, Scratch: c.has("scratch")}}, nil
+	case "interrupt":
+		return []core.Event{&core.Interrupted{}}, nil
+	case "giveup":
+		return []core.Event{&core.PluginFailed{Error: c.quoted()}}, nil
+	case "tick":
+		return []core.Event{&core.Ticked{}}, nil
+	case "offer":
+		return []core.Event{&core.OfferMade{}}, nil
+	case "withdraw":
+		return []core.Event{&core.OfferWithdrawn{}}, nil
+	}
+	return nil, fmt.Errorf("unknown command %q", c.d.Cmd)
+}
+
+func params(n int) core.Suggestion {
+	return core.Suggestion{Params: fmt.Appendf(nil, `{"x":%d}`, n)}
+}
+
+func (s *Story) suggest(c command) ([]core.Event, error) {
+	e := &core.SuggestionsReceived{Ask: s.ask.Ask}
+	for i := range int(c.first()) {
+		g := params(s.M.Trials() + i)
+		if v := c.text("cpu"); v != "" {
+			r, err := cpu(v)
+			if err != nil {
+				return nil, err
+			}
+			g.Request = &r
+		}
+		e.Suggestions = append(e.Suggestions, g)
+	}
+	switch {
+	case c.has("wait"):
+		e.Status = core.SearcherWaits
+	case c.has("exhausted"):
+		e.Status = core.SearcherExhausted
+	}
+	return []core.Event{e}, nil
+}
+
+func (s *Story) attempt(c command, no core.TrialNo) uint32 {
+	if v := c.text("attempt"); v != "" {
+		return uint32(c.number("attempt"))
+	}
+	if int(no) >= s.M.Trials() {
+		return 1
+	}
+	return s.M.View(no).Attempt
+}
+
+func (s *Story) run(c command) (events []core.Event) {
+	for _, a := range c.d.CmdArgs {
+		if n, err := strconv.Atoi(a.Key); err == nil {
+			no := core.TrialNo(n)
+			events = append(events, &core.AttemptStarted{Trial: no, Attempt: s.attempt(c, no), PID: 100 + uint32(n)})
+		}
+	}
+	return events
+}
+
+func (s *Story) result(c command) ([]core.Event, error) {
+	no := core.TrialNo(c.first())
+	r := &core.ResultReported{Trial: no, Attempt: s.attempt(c, no), Done: c.has("done"),
+		Checkpoint: c.text("checkpoint"), Stop: c.text("rule"), StopAll: c.text("all"), Iteration: uint64(c.number("iter"))}
+	events := []core.Event{}
+	named := s.M.Metrics()
+	for _, a := range c.d.CmdArgs[1:] {
+		x, err := strconv.ParseFloat(strings.Join(a.Vals, ""), 64)
+		if err != nil || a.Key == "iter" || a.Key == "attempt" || a.Key == "at" {
+			continue
+		}
+		id := s.M.Metric(a.Key)
+		if id == 0 {
+			named++
+			id = core.MetricID(named)
+			events = append(events, &core.MetricNamed{ID: id, Name: a.Key})
+		}
+		r.Metrics = append(r.Metrics, core.Metric{ID: id, Value: x})
+	}
+	return append(events, r), nil
+}
+
+// decide takes "N VERDICT" groups, separated by ";".
+func (s *Story) decide(c command) ([]core.Event, error) {
+	e := &core.SchedulerDecided{}
+	var d *core.Decision
+	for _, a := range c.d.CmdArgs {
+		if n, err := strconv.Atoi(a.Key); err == nil {
+			no := core.TrialNo(n)
+			if len(s.due[no]) == 0 {
+				return nil, fmt.Errorf("no decision is owed to trial %d", n)
+			}
+			e.Decisions = append(e.Decisions, core.Decision{Number: s.due[no][0]})
+			s.due[no] = s.due[no][1:]
+			d = &e.Decisions[len(e.Decisions)-1]
+			continue
+		}
+		switch a.Key {
+		case "stop":
+			d.Verdict, d.Reason = core.Stop, "worse than the others"
+		case "pause":
+			d.Verdict, d.Reason = core.Pause, "waits at a rung"
+		case "until":
+			d.Until = uint64(c.number("until"))
+		}
+	}
+	return []core.Event{e}, nil
+}
+
+func (s *Story) saved(c command) ([]core.Event, error) {
+	no := core.TrialNo(c.first())
+	if len(s.saves[no]) == 0 {
+		return nil, fmt.Errorf("no save of trial %d is under way", no)
+	}
+	x := s.saves[no][0]
+	s.saves[no] = s.saves[no][1:]
+	if v := c.number("iter"); v != 0 {
+		x.iteration = uint64(v)
+	}
+	if c.d.Cmd == "unsaved" {
+		return []core.Event{&core.SaveFailed{Trial: no, Attempt: s.attempt(c, no), ID: x.id, Error: c.quoted()}}, nil
+	}
+	return []core.Event{&core.CheckpointSaved{Trial: no, Attempt: s.attempt(c, no), ID: x.id, Iteration: x.iteration, Bytes: 1}}, nil
+}
+
+func (s *Story) trials() string {
+	var out strings.Builder
+	for no := range s.M.Trials() {
+		v := s.M.View(core.TrialNo(no))
+		fmt.Fprintf(&out, "%d %s", no, v.State)
+		if v.Attempt > 0 {
+			fmt.Fprintf(&out, " attempt %d, iteration %d, %d results", v.Attempt, v.Iteration, v.Results)
+		}
+		s.M.EachSummary(core.TrialNo(no), func(id core.MetricID, x stat.Summary) {
+			fmt.Fprintf(&out, ", %s %v (min %v, max %v)", s.M.MetricName(id), x.Last, x.Min, x.Max)
+		})
+		if v.Reason != "" {
+			fmt.Fprintf(&out, ": %s", v.Reason)
+		}
+		out.WriteString("\n")
+	}
+	if o, why := s.M.Outcome(); o != 0 {
+		fmt.Fprintf(&out, "experiment %s %s\n", o, why)
+	}
+	return out.String()
+}
+
+func (s *Story) usage() string {
+	var parts []string
+	for _, u := range s.M.Usage() {
+		parts = append(parts, u.String())
+	}
+	return strings.Join(parts, ", ") + "\n"
+}
+
+func cpu(v string) (resource.Request, error) {
+	a, err := resource.ParseAmount(v)
+	if err != nil {
+		return resource.Request{}, err
+	}
+	return resource.Plain(resource.Item{Name: "cpu", Amount: a})
+}
+
+func duration(v string) time.Duration {
+	d, err := time.ParseDuration(v)
+	if err != nil {
+		panic(err)
+	}
+	return d
+}

@@ -1,0 +1,180 @@
+package core
+
+import (
+	"slices"
+
+	"github.com/tunehost/tunehost/core/resource"
+)
+
+// apply takes one answer of the scheduler: all its decisions first, so that
+// those on one trial meet (B-010), then each trial once, then the commands.
+func (e *SchedulerDecided) apply(m *Machine) {
+	m.decided = max(m.decided, e.Through)
+	for _, d := range e.Decisions {
+		m.note(d)
+	}
+	for _, d := range e.Decisions {
+		if o, ok := m.owed[d.Number]; ok {
+			delete(m.owed, d.Number)
+			m.settle(o.trial)
+		}
+	}
+	for _, c := range e.Commands {
+		m.command(c)
+	}
+}
+
+// note keeps the strongest verdict for the trial.
+func (m *Machine) note(d Decision) {
+	o, ok := m.owed[d.Number]
+	if !ok {
+		return // decided before, or its trial has ended
+	}
+	t := &m.trials[o.trial]
+	l := m.liveOf(o.trial)
+	l.due = slices.DeleteFunc(l.due, func(n uint64) bool { return n == d.Number })
+	t.until = max(t.until, d.Until)
+	if d.Verdict > l.verdict {
+		l.verdict, l.why = d.Verdict, d.Reason
+	}
+	if d.Verdict == Continue {
+		l.credits++
+	}
+}
+
+// settle carries out what is decided, unless a save holds it up (B-011).
+func (m *Machine) settle(no TrialNo) {
+	t := &m.trials[no]
+	if t.live == 0 {
+		return
+	}
+	l := &m.lives[t.live-1]
+	if t.state != Running {
+		m.settleIdle(no, l)
+		return
+	}
+	if l.saving > 0 && l.intent == noIntent || l.last {
+		return // the save comes first; or it ends by itself
+	}
+	switch {
+	case l.verdict == Stop:
+		m.stopTrial(no, l.why)
+	case l.intent != noIntent:
+	case l.verdict == Pause:
+		m.stopAttempt(no, toPause, l.why)
+	case l.credits > 0:
+		m.do(ContinueAttempt{no, t.attempt, l.credits})
+		l.credits = 0
+	}
+}
+
+// settleIdle carries out a verdict on a trial that ran when its result was
+// told and does not any more.
+func (m *Machine) settleIdle(no TrialNo, l *live) {
+	v, why := l.verdict, l.why
+	if len(l.due) == 0 {
+		m.dropLive(no)
+	}
+	switch {
+	case v == Stop:
+		m.stopTrial(no, why)
+	case v == Pause && m.trials[no].state == Pending:
+		m.pause(no, why)
+	}
+}
+
+// command carries out an order; one that no longer fits is dropped.
+func (m *Machine) command(c Command) {
+	if int(c.Trial) >= len(m.trials) {
+		return
+	}
+	switch c.Kind {
+	case Resume:
+		m.resume(c.Trial, true)
+	case EndTrial:
+		m.endCommanded(c)
+	case Exploit:
+		m.exploit(c)
+	case Resize:
+		m.resize(c.Trial, c.Request)
+	}
+}
+
+func (m *Machine) endCommanded(c Command) {
+	if s := m.trials[c.Trial].state; s == Paused || s == Pending {
+		m.remove(c.Trial, c.Reason, true)
+	}
+}
+
+// resume queues a paused trial; one that is about to pause is queued once it
+// has.
+func (m *Machine) resume(no TrialNo, front bool) {
+	t := &m.trials[no]
+	if t.state == Running && t.live != 0 && m.lives[t.live-1].intent == toPause {
+		m.lives[t.live-1].restart = true
+		return
+	}
+	if t.state != Paused {
+		return
+	}
+	m.move(no, Pending)
+	m.enqueue(no, front)
+}
+
+func (m *Machine) enqueue(no TrialNo, front bool) {
+	m.trials[no].front = front
+	if front {
+		m.resumed.push(no)
+	} else {
+		m.pending.push(no)
+	}
+	m.work = true
+}
+
+// resize changes what a trial asks for; not while it runs (B-037).
+func (m *Machine) resize(no TrialNo, r *resource.Request) {
+	if r == nil {
+		return
+	}
+	if m.trials[no].state == Running {
+		m.warn(no, "its resources cannot change while it runs; it must be paused first")
+		return
+	}
+	m.asked[no] = *r
+	m.work = true
+}
+
+// exploit makes a trial go on from another's checkpoint with other parameters.
+func (m *Machine) exploit(c Command) {
+	t := &m.trials[c.Trial]
+	ref, ok := m.checkpointAt(c.Donor, c.Iteration)
+	if !ok || c.Donor == c.Trial || t.state.Final() {
+		m.warn(c.Trial, "it cannot go on from the checkpoint that the scheduler named, which does not exist; it goes on as it was")
+		if t.state == Paused {
+			m.resume(c.Trial, true)
+		}
+		return
+	}
+	m.adopt(c.Trial, ref)
+	if c.Params != nil {
+		m.explore(c.Trial, c.Params)
+	}
+	switch t.state {
+	case Running:
+		l := m.liveOf(c.Trial)
+		l.restart = true
+		m.stopAttempt(c.Trial, toPause, c.Reason)
+	case Paused:
+		m.resume(c.Trial, true)
+	}
+}
+
+// explore gives a trial other parameters; what it was created with names its
+// files for good.
+func (m *Machine) explore(no TrialNo, params []byte) {
+	t := &m.trials[no]
+	if _, ok := m.first[no]; !ok {
+		m.first[no] = t.params
+	}
+	t.params = m.store(params)
+}

@@ -1,0 +1,219 @@
+package core
+
+import "github.com/tunehost/tunehost/core/resource"
+
+// TrialNo is a trial's number, from 0 in the order of creation.
+type TrialNo uint32
+
+// MetricID stands for a metric's name; see [MetricNamed]. 0 is none.
+type MetricID uint32
+
+// Metric is one reported number.
+type Metric struct {
+	ID    MetricID
+	Value float64
+}
+
+// Event is something that happened. The set is closed: what is here is all that
+// the machine can learn. Slices and texts in an event belong to the machine once
+// it is applied.
+type Event interface{ apply(*Machine) }
+
+type (
+	// ExperimentStarted is the first event of every record.
+	ExperimentStarted struct{ Spec Spec }
+
+	// HostStarted: a host process took the experiment up, the first or a
+	// later one. Whatever ran under an earlier host is gone.
+	HostStarted struct {
+		// Wall is the time of day in nanoseconds since 1970; the events'
+		// own times count running time.
+		Wall int64
+		PID  uint32
+		Host string
+	}
+
+	// SettingsChanged: the experiment goes on with other settings (B-083).
+	SettingsChanged struct{ Spec Spec }
+
+	// NodeJoined: a machine offers its resources.
+	NodeJoined struct{ Node resource.Node }
+	// NodeLeft: a machine is gone, and what ran there with it.
+	NodeLeft struct{ ID uint32 }
+
+	// SuggestionsReceived answers AskSearcher.
+	SuggestionsReceived struct {
+		Ask         uint64
+		Suggestions []Suggestion
+		Status      SearcherStatus
+	}
+	// TrialGiven: a trial that no searcher suggested: a point of the
+	// experiment file, or one that the user added while it ran.
+	TrialGiven struct {
+		Suggestion Suggestion
+		// Extra: it comes on top of the trials planned.
+		Extra bool
+	}
+
+	// MetricNamed: ID stands for Name from here on.
+	MetricNamed struct {
+		ID   MetricID
+		Name string
+	}
+
+	// AttemptStarted: the trainable runs.
+	AttemptStarted struct {
+		Trial   TrialNo
+		Attempt uint32
+		PID     uint32
+	}
+	// ResultReported: one report of a running trial.
+	ResultReported struct {
+		Trial   TrialNo
+		Attempt uint32
+		// Iteration as reported; 0 where the machine shall count.
+		Iteration uint64
+		Metrics   []Metric
+		// Checkpoint is where the trainable has put a checkpoint of this
+		// result, or "".
+		Checkpoint string
+		Done       bool
+		// Stop is why a rule of the experiment stops the trial with this
+		// result, or ""; StopAll likewise for the whole experiment.
+		Stop, StopAll string
+	}
+	// AttemptEnded: the trainable runs no more, and nothing of it is left.
+	AttemptEnded struct {
+		Trial   TrialNo
+		Attempt uint32
+		// Error is empty when it ended well or as it was told.
+		Error string
+		// NeverStarted: running it again would not help (B-074).
+		NeverStarted bool
+		// RestoreFailed: its checkpoint could not be loaded (B-057).
+		RestoreFailed bool
+	}
+
+	// CheckpointSaved: a checkpoint is whole on disk.
+	CheckpointSaved struct {
+		Trial     TrialNo
+		Attempt   uint32
+		ID        uint32
+		Iteration uint64
+		Bytes     int64
+	}
+	// SaveFailed: a checkpoint that was asked for will not come.
+	SaveFailed struct {
+		Trial   TrialNo
+		Attempt uint32
+		ID      uint32
+		Error   string
+	}
+
+	// SchedulerDecided is one answer of the scheduler.
+	SchedulerDecided struct {
+		Decisions []Decision
+		Commands  []Command
+		// Through is the number of the last observation that it answers.
+		Through uint64
+	}
+
+	// StopRequested: the user ends one trial, or all of them.
+	StopRequested struct {
+		Trial  TrialNo
+		All    bool
+		Reason string
+	}
+	// PauseRequested and UnpauseRequested: the user holds one trial, or all.
+	PauseRequested struct {
+		Trial TrialNo
+		All   bool
+	}
+	UnpauseRequested struct {
+		Trial TrialNo
+		All   bool
+	}
+	// TrialReset: a trial in ERROR is to be run again (B-082).
+	TrialReset struct {
+		Trial TrialNo
+		// Scratch: without its checkpoints.
+		Scratch bool
+	}
+	// Interrupted: the host was told to leave; what runs goes on when the
+	// experiment is taken up again (B-024).
+	Interrupted struct{}
+	// PluginFailed: a plugin that the experiment cannot do without is beyond
+	// help; the experiment ends, saved (B-077, B-107).
+	PluginFailed struct{ Error string }
+
+	// Ticked: time has passed; see SetTimer.
+	Ticked struct{}
+	// OfferMade and OfferWithdrawn: a caller would train one more trial, or
+	// would no longer (Spec.Manual).
+	OfferMade      struct{}
+	OfferWithdrawn struct{}
+)
+
+// Suggestion is the assignment of a trial to be.
+type Suggestion struct {
+	// Params is a JSON object, opaque to the machine.
+	Params []byte
+	// Request, where not zero, replaces Spec.Request (B-038).
+	Request *resource.Request
+}
+
+// SearcherStatus is what a searcher says beside its suggestions.
+type SearcherStatus uint8
+
+// Searcher statuses.
+const (
+	SearcherReady SearcherStatus = iota
+	SearcherWaits
+	SearcherExhausted
+)
+
+// Verdict is what happens to a trial after a result. The strongest wins.
+type Verdict uint8
+
+// Verdicts, from the weakest to the strongest (B-010).
+const (
+	Continue Verdict = iota
+	Pause
+	Stop
+)
+
+// Decision is the scheduler's verdict on one result.
+type Decision struct {
+	// Number is that of the result's [Observation].
+	Number  uint64
+	Verdict Verdict
+	// Until: no decision is needed before this iteration.
+	Until  uint64
+	Reason string
+}
+
+// CommandKind is what a scheduler can order beside decisions.
+type CommandKind uint8
+
+// Commands.
+const (
+	// Resume queues a paused trial before new ones.
+	Resume CommandKind = iota + 1
+	// EndTrial ends a trial that waits or is paused.
+	EndTrial
+	// Exploit makes Trial go on from Donor's checkpoint with Params.
+	Exploit
+	// Resize changes the request of a trial that does not run (B-037).
+	Resize
+)
+
+// Command is an order of the scheduler.
+type Command struct {
+	Kind      CommandKind
+	Trial     TrialNo
+	Donor     TrialNo
+	Iteration uint64
+	Params    []byte
+	Request   *resource.Request
+	Reason    string
+}

@@ -1,0 +1,14 @@
+package core
+
+// Limits of one experiment, in one place; the unit is last in the name.
+const (
+	// maxWindow is how many suggestions may wait beyond the free slots when
+	// the searcher does not learn from results.
+	maxAheadTrials = 64
+	// maxAskTrials is how many suggestions are asked for in one call.
+	maxAskTrials = 1024
+	// waitRetriesCount and waitRetryNS bound how long a searcher may say
+	// "not yet" while nothing runs (B-006).
+	waitRetriesCount = 5
+	waitRetryNS      = 1_000_000_000
+)

@@ -1,0 +1,246 @@
+package core
+
+import (
+	"errors"
+
+	"github.com/tunehost/tunehost/core/resource"
+)
+
+// Machine is the experiment. The zero value is not ready: use [New]. It is not
+// safe for use by several goroutines.
+type Machine struct {
+	spec    Spec
+	started bool // ExperimentStarted was applied
+	hosted  bool // HostStarted was applied
+	now     int64
+	wall    int64 // time of day at running time 0 of the present host
+	host    string
+
+	trials  []trial
+	params  []byte
+	cells   []cell
+	lives   []live
+	texts   []string
+	textIDs map[string]uint32
+	ckpts   map[TrialNo][]checkpoint
+	asked   map[TrialNo]resource.Request // requests of their own
+	first   map[TrialNo]span             // parameters before an exploit
+
+	freeLives []int32
+	counts    [states]int
+	running   int // attempts that hold resources
+	// unfinished counts trials that are not in a final state.
+	unfinished int
+	planned    int64 // trials that count towards Spec.Trials
+
+	metricNames []string // by MetricID
+	metricIDs   map[string]MetricID
+	required    []MetricID // aligned with Spec.Required; 0: never seen
+	rules       []MetricID // aligned with Spec.Stop.Metrics
+	score       MetricID
+
+	ledger   *resource.Ledger
+	nodes    int
+	resumed  queue // before new ones
+	pending  queue
+	offers   int
+	deadline deadlines
+
+	ask         ask
+	nextAsk     uint64
+	suggested   uint64
+	status      SearcherStatus
+	waits       int // "not yet" while nothing ran
+	waitUntil   int64
+	wake        int64 // the timer that is set
+	observation uint64
+	owed        map[uint64]owed
+	decided     uint64 // the last observation that the scheduler has answered
+
+	closing closing
+	outcome Outcome
+	reason  string
+	work    bool // something may be started or asked for
+	actions []Action
+}
+
+// ask is the question that the searcher has not answered; count 0: none.
+type ask struct {
+	number uint64
+	first  uint64
+	count  int
+}
+
+// owed is a result that the scheduler has not decided.
+type owed struct {
+	trial     TrialNo
+	attempt   uint32
+	iteration uint64
+}
+
+// closing is how the experiment is coming to its end.
+type closing struct {
+	outcome Outcome // 0: it is not
+	reason  string
+}
+
+// ErrFinished is returned for a step asked of a finished experiment (B-004).
+var ErrFinished = errors.New("the experiment is finished")
+
+// New returns a machine that has seen nothing. Its first event must be
+// [ExperimentStarted].
+func New() *Machine {
+	return &Machine{
+		texts:       []string{""},
+		textIDs:     map[string]uint32{},
+		ckpts:       map[TrialNo][]checkpoint{},
+		asked:       map[TrialNo]resource.Request{},
+		first:       map[TrialNo]span{},
+		metricNames: []string{""},
+		metricIDs:   map[string]MetricID{},
+		owed:        map[uint64]owed{},
+		ledger:      resource.NewLedger(),
+	}
+}
+
+// Apply applies one event that happened at the running time at (nanoseconds
+// since the experiment began, never going back) and returns what to do. The
+// slice is good until the next call.
+func (m *Machine) Apply(at int64, e Event) []Action {
+	m.actions = m.actions[:0]
+	if at > m.now {
+		m.now = at
+	}
+	if _, first := e.(*ExperimentStarted); first == m.started {
+		panic("core: a record begins with ExperimentStarted, once")
+	}
+	e.apply(m)
+	m.schedule()
+	m.finishIfDone()
+	m.setTimer()
+	return m.actions
+}
+
+func (m *Machine) do(a Action) { m.actions = append(m.actions, a) }
+
+func (m *Machine) warn(no TrialNo, text string) { m.do(Warn{Trial: no, HasTrial: true, Text: text}) }
+
+func (e *ExperimentStarted) apply(m *Machine) {
+	m.started = true
+	m.settings(e.Spec)
+}
+
+func (e *SettingsChanged) apply(m *Machine) {
+	m.settings(e.Spec)
+	m.reopen()
+}
+
+func (m *Machine) settings(s Spec) {
+	m.spec = s
+	m.required = make([]MetricID, len(s.Required))
+	m.rules = make([]MetricID, len(s.Stop.Metrics))
+	for id := 1; id < len(m.metricNames); id++ {
+		m.bind(m.metricNames[id], MetricID(id))
+	}
+	m.work = true
+}
+
+func (e *MetricNamed) apply(m *Machine) {
+	if int(e.ID) != len(m.metricNames) {
+		return // named before
+	}
+	m.metricNames = append(m.metricNames, e.Name)
+	m.metricIDs[e.Name] = e.ID
+	m.bind(e.Name, e.ID)
+}
+
+// bind tells the rules that name a metric which one it is.
+func (m *Machine) bind(name string, id MetricID) {
+	for i, r := range m.spec.Required {
+		if r.Metric == name {
+			m.required[i] = id
+		}
+	}
+	for i, r := range m.spec.Stop.Metrics {
+		if r.Metric == name {
+			m.rules[i] = id
+		}
+	}
+	if m.spec.Checkpoint.Score == name {
+		m.score = id
+	}
+}
+
+// tell hands an observation to those who listen.
+func (m *Machine) tell(o Observation) uint64 {
+	m.observation++
+	o.Number = m.observation
+	if o.To&ToSearcher != 0 {
+		m.heard()
+	}
+	m.do(Tell{o})
+	return o.Number
+}
+
+// heard: the searcher learned something, so that "not yet" may have passed.
+func (m *Machine) heard() {
+	if m.status == SearcherWaits {
+		m.status = SearcherReady
+		m.work = true
+	}
+	m.waits, m.waitUntil = 0, 0
+}
+
+// end begins the end of the experiment. The first reason stays, unless a
+// stronger one comes: a failure or an interrupt keeps trials for later, a stop
+// ends them.
+func (m *Machine) end(o Outcome, reason string) {
+	if m.closing.outcome >= o {
+		return
+	}
+	m.closing = closing{o, reason}
+	keep := o == InterruptedByUser || o == Failed
+	for no := range m.trials {
+		m.endTrial(TrialNo(no), keep, reason)
+	}
+}
+
+func (m *Machine) endTrial(no TrialNo, keep bool, reason string) {
+	switch s := m.trials[no].state; {
+	case s == Running && keep:
+		m.stopAttempt(no, toRequeue, reason)
+	case keep || s.Final():
+	default:
+		m.stopTrial(no, reason)
+	}
+}
+
+// finishIfDone says so once nothing is left to do (B-004).
+func (m *Machine) finishIfDone() {
+	if m.outcome != 0 || m.running > 0 {
+		return
+	}
+	switch {
+	case m.closing.outcome != 0:
+		m.finish(m.closing.outcome, m.closing.reason)
+	case m.unfinished == 0 && m.ask.count == 0 && m.exhausted():
+		m.finish(Finished, "")
+	}
+}
+
+func (m *Machine) finish(o Outcome, reason string) {
+	m.outcome, m.reason = o, reason
+	m.tell(Observation{Kind: SawEnd, To: ToAll, Reason: o.String()})
+	m.do(Finish{o, reason})
+}
+
+// exhausted: no further trial will be asked for.
+func (m *Machine) exhausted() bool {
+	return m.status == SearcherExhausted || m.spec.Trials >= 0 && m.planned >= m.spec.Trials
+}
+
+// reopen takes a finished experiment up again.
+func (m *Machine) reopen() {
+	m.outcome, m.reason, m.closing = 0, "", closing{}
+	m.work = true
+}

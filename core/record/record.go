@@ -1,0 +1,327 @@
+package record
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/resource"
+)
+
+// Kinds of records. Never reuse a number.
+const (
+	kindExperimentStarted = iota + 1
+	kindHostStarted
+	kindSettingsChanged
+	kindNodeJoined
+	kindNodeLeft
+	kindSuggestionsReceived
+	kindTrialGiven
+	kindMetricNamed
+	kindAttemptStarted
+	kindResultReported
+	kindAttemptEnded
+	kindCheckpointSaved
+	kindSaveFailed
+	kindSchedulerDecided
+	kindStopRequested
+	kindPauseRequested
+	kindUnpauseRequested
+	kindTrialReset
+	kindInterrupted
+	kindPluginFailed
+	kindTicked
+	kindOfferMade
+	kindOfferWithdrawn
+)
+
+// Append appends the record of an event that happened at the running time at,
+// which is not negative.
+func Append(out []byte, at int64, e core.Event) ([]byte, error) {
+	out = binary.AppendUvarint(out, uint64(at))
+	kind := kindOf(e)
+	if kind == 0 {
+		return nil, fmt.Errorf("record: no kind for %T", e)
+	}
+	out = binary.AppendUvarint(out, kind)
+	f := fields{out: out}
+	visit(&f, e)
+	return f.out, f.err
+}
+
+// Parse is the reverse of Append. Texts and slices of the event are its own,
+// but for suggestions' parameters, which share b.
+func Parse(b []byte) (at int64, e core.Event, err error) {
+	u, b, ok := uvarint(b)
+	if !ok || u > math.MaxInt64 {
+		return 0, nil, ErrMalformed
+	}
+	kind, b, ok := uvarint(b)
+	if !ok {
+		return 0, nil, ErrMalformed
+	}
+	if e = newEvent(kind); e == nil {
+		return 0, nil, ErrNewer
+	}
+	err = read(b, func(f *fields) { visit(f, e) })
+	return int64(u), e, err
+}
+
+func kindOf(e core.Event) uint64 {
+	switch e.(type) {
+	case *core.ResultReported:
+		return kindResultReported
+	case *core.SchedulerDecided:
+		return kindSchedulerDecided
+	case *core.SuggestionsReceived:
+		return kindSuggestionsReceived
+	case *core.AttemptStarted:
+		return kindAttemptStarted
+	case *core.AttemptEnded:
+		return kindAttemptEnded
+	case *core.CheckpointSaved:
+		return kindCheckpointSaved
+	case *core.SaveFailed:
+		return kindSaveFailed
+	case *core.MetricNamed:
+		return kindMetricNamed
+	case *core.ExperimentStarted:
+		return kindExperimentStarted
+	case *core.HostStarted:
+		return kindHostStarted
+	case *core.SettingsChanged:
+		return kindSettingsChanged
+	case *core.NodeJoined:
+		return kindNodeJoined
+	case *core.NodeLeft:
+		return kindNodeLeft
+	case *core.TrialGiven:
+		return kindTrialGiven
+	case *core.StopRequested:
+		return kindStopRequested
+	case *core.PauseRequested:
+		return kindPauseRequested
+	case *core.UnpauseRequested:
+		return kindUnpauseRequested
+	case *core.TrialReset:
+		return kindTrialReset
+	case *core.Interrupted:
+		return kindInterrupted
+	case *core.PluginFailed:
+		return kindPluginFailed
+	case *core.Ticked:
+		return kindTicked
+	case *core.OfferMade:
+		return kindOfferMade
+	case *core.OfferWithdrawn:
+		return kindOfferWithdrawn
+	}
+	return 0
+}
+
+var makers = [...]func() core.Event{
+	kindExperimentStarted:   func() core.Event { return new(core.ExperimentStarted) },
+	kindHostStarted:         func() core.Event { return new(core.HostStarted) },
+	kindSettingsChanged:     func() core.Event { return new(core.SettingsChanged) },
+	kindNodeJoined:          func() core.Event { return new(core.NodeJoined) },
+	kindNodeLeft:            func() core.Event { return new(core.NodeLeft) },
+	kindSuggestionsReceived: func() core.Event { return new(core.SuggestionsReceived) },
+	kindTrialGiven:          func() core.Event { return new(core.TrialGiven) },
+	kindMetricNamed:         func() core.Event { return new(core.MetricNamed) },
+	kindAttemptStarted:      func() core.Event { return new(core.AttemptStarted) },
+	kindResultReported:      func() core.Event { return new(core.ResultReported) },
+	kindAttemptEnded:        func() core.Event { return new(core.AttemptEnded) },
+	kindCheckpointSaved:     func() core.Event { return new(core.CheckpointSaved) },
+	kindSaveFailed:          func() core.Event { return new(core.SaveFailed) },
+	kindSchedulerDecided:    func() core.Event { return new(core.SchedulerDecided) },
+	kindStopRequested:       func() core.Event { return new(core.StopRequested) },
+	kindPauseRequested:      func() core.Event { return new(core.PauseRequested) },
+	kindUnpauseRequested:    func() core.Event { return new(core.UnpauseRequested) },
+	kindTrialReset:          func() core.Event { return new(core.TrialReset) },
+	kindInterrupted:         func() core.Event { return new(core.Interrupted) },
+	kindPluginFailed:        func() core.Event { return new(core.PluginFailed) },
+	kindTicked:              func() core.Event { return new(core.Ticked) },
+	kindOfferMade:           func() core.Event { return new(core.OfferMade) },
+	kindOfferWithdrawn:      func() core.Event { return new(core.OfferWithdrawn) },
+}
+
+func newEvent(kind uint64) core.Event {
+	if kind == 0 || kind >= uint64(len(makers)) {
+		return nil
+	}
+	return makers[kind]()
+}
+
+// visit names every field of every event, once, for both directions.
+func visit(f *fields, e core.Event) {
+	switch e := e.(type) {
+	case *core.ResultReported:
+		number32(f, 1, &e.Trial)
+		number32(f, 2, &e.Attempt)
+		f.u64(3, &e.Iteration)
+		metrics(f, 4, &e.Metrics)
+		f.str(5, &e.Checkpoint)
+		f.boolean(6, &e.Done)
+		f.str(7, &e.Stop)
+		f.str(8, &e.StopAll)
+	case *core.SchedulerDecided:
+		list(f, 1, &e.Decisions, decision)
+		list(f, 2, &e.Commands, command)
+		f.u64(3, &e.Through)
+	case *core.SuggestionsReceived:
+		f.u64(1, &e.Ask)
+		list(f, 2, &e.Suggestions, suggestion)
+		number32(f, 3, &e.Status)
+	case *core.TrialGiven:
+		suggestion(f, &e.Suggestion)
+		f.boolean(3, &e.Extra)
+	case *core.MetricNamed:
+		number32(f, 1, &e.ID)
+		f.str(2, &e.Name)
+	case *core.AttemptStarted:
+		number32(f, 1, &e.Trial)
+		number32(f, 2, &e.Attempt)
+		number32(f, 3, &e.PID)
+	case *core.AttemptEnded:
+		number32(f, 1, &e.Trial)
+		number32(f, 2, &e.Attempt)
+		f.str(3, &e.Error)
+		f.boolean(4, &e.NeverStarted)
+		f.boolean(5, &e.RestoreFailed)
+	case *core.CheckpointSaved:
+		number32(f, 1, &e.Trial)
+		number32(f, 2, &e.Attempt)
+		number32(f, 3, &e.ID)
+		f.u64(4, &e.Iteration)
+		f.i64(5, &e.Bytes)
+	case *core.SaveFailed:
+		number32(f, 1, &e.Trial)
+		number32(f, 2, &e.Attempt)
+		number32(f, 3, &e.ID)
+		f.str(4, &e.Error)
+	default:
+		visitRare(f, e)
+	}
+}
+
+func visitRare(f *fields, e core.Event) {
+	switch e := e.(type) {
+	case *core.ExperimentStarted:
+		asJSON(f, 1, &e.Spec)
+	case *core.SettingsChanged:
+		asJSON(f, 1, &e.Spec)
+	case *core.HostStarted:
+		f.i64(1, &e.Wall)
+		number32(f, 2, &e.PID)
+		f.str(3, &e.Host)
+	case *core.NodeJoined:
+		asJSON(f, 1, &e.Node)
+	case *core.NodeLeft:
+		number32(f, 1, &e.ID)
+	case *core.StopRequested:
+		number32(f, 1, &e.Trial)
+		f.boolean(2, &e.All)
+		f.str(3, &e.Reason)
+	case *core.PauseRequested:
+		number32(f, 1, &e.Trial)
+		f.boolean(2, &e.All)
+	case *core.UnpauseRequested:
+		number32(f, 1, &e.Trial)
+		f.boolean(2, &e.All)
+	case *core.TrialReset:
+		number32(f, 1, &e.Trial)
+		f.boolean(2, &e.Scratch)
+	case *core.PluginFailed:
+		f.str(1, &e.Error)
+	}
+}
+
+func suggestion(f *fields, s *core.Suggestion) {
+	f.blob(1, &s.Params)
+	request(f, 2, &s.Request)
+}
+
+func decision(f *fields, d *core.Decision) {
+	f.u64(1, &d.Number)
+	number32(f, 2, &d.Verdict)
+	f.u64(3, &d.Until)
+	f.str(4, &d.Reason)
+}
+
+func command(f *fields, c *core.Command) {
+	number32(f, 1, &c.Kind)
+	number32(f, 2, &c.Trial)
+	number32(f, 3, &c.Donor)
+	f.u64(4, &c.Iteration)
+	f.blob(5, &c.Params)
+	request(f, 6, &c.Request)
+	f.str(7, &c.Reason)
+}
+
+func request(f *fields, number int, r **resource.Request) {
+	var text []byte
+	if *r != nil {
+		text, f.err = (*r).MarshalText()
+	}
+	f.blob(number, &text)
+	if f.reading && f.hit(number, counted) {
+		*r = new(resource.Request)
+		f.err = (*r).UnmarshalText(text)
+	}
+}
+
+func asJSON[T any](f *fields, number int, v *T) {
+	var b []byte
+	if !f.reading {
+		b, f.err = json.Marshal(v)
+	}
+	f.blob(number, &b)
+	if f.reading && f.hit(number, counted) {
+		f.err = json.Unmarshal(b, v)
+	}
+}
+
+func metrics(f *fields, number int, v *[]core.Metric) {
+	if f.reading {
+		if f.hit(number, counted) {
+			*v, f.err = unpack(f.b)
+		}
+		return
+	}
+	if len(*v) == 0 {
+		return
+	}
+	n := 0
+	for _, x := range *v {
+		n += uvarintLen(uint64(x.ID)) + 8
+	}
+	f.tag(number, counted)
+	f.out = binary.AppendUvarint(f.out, uint64(n))
+	for _, x := range *v {
+		f.out = binary.AppendUvarint(f.out, uint64(x.ID))
+		f.out = binary.LittleEndian.AppendUint64(f.out, math.Float64bits(x.Value))
+	}
+}
+
+func uvarintLen(u uint64) int {
+	n := 1
+	for ; u >= 0x80; u >>= 7 {
+		n++
+	}
+	return n
+}
+
+func unpack(b []byte) ([]core.Metric, error) {
+	list := make([]core.Metric, 0, len(b)/9)
+	for len(b) > 0 {
+		id, rest, ok := uvarint(b)
+		if !ok || len(rest) < 8 || id > math.MaxUint32 {
+			return nil, ErrMalformed
+		}
+		list = append(list, core.Metric{ID: core.MetricID(id), Value: math.Float64frombits(binary.LittleEndian.Uint64(rest))})
+		b = rest[8:]
+	}
+	return list, nil
+}

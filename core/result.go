@@ -1,0 +1,210 @@
+package core
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/tunehost/tunehost/core/stat"
+)
+
+func (e *AttemptStarted) apply(m *Machine) {
+	if m.current(e.Trial, e.Attempt) {
+		m.tell(Observation{Kind: SawStarted, To: ToAll, Trial: e.Trial, Attempt: e.Attempt})
+	}
+}
+
+// current says whether the attempt is the one that runs; whatever comes from
+// another one is refused.
+func (m *Machine) current(no TrialNo, attempt uint32) bool {
+	if int(no) >= len(m.trials) {
+		return false
+	}
+	t := &m.trials[no]
+	return t.state == Running && t.attempt == attempt
+}
+
+func (e *ResultReported) apply(m *Machine) {
+	if !m.current(e.Trial, e.Attempt) {
+		return
+	}
+	l := m.liveOf(e.Trial)
+	if l.last || l.intent == toStop || l.intent == toFail {
+		return // results after the one that stopped the trial (B-010)
+	}
+	t := &m.trials[e.Trial]
+	m.count(t, l, e)
+	if lacking := m.lacking(e.Metrics); lacking >= 0 && m.refuseResult(t, l, e, lacking) {
+		return
+	}
+	again := t.iteration <= t.told
+	t.told = max(t.told, t.iteration)
+	m.checkpointDue(t, l, e)
+	stop := m.stopReason(t, e)
+	m.tellResult(t, l, e, again, stop != "")
+	switch {
+	case e.StopAll != "":
+		m.end(Finished, e.StopAll)
+	case stop != "":
+		m.stopTrial(e.Trial, stop)
+	default:
+		m.settle(e.Trial)
+	}
+}
+
+// count takes the result into the trial's iteration, times and statistics.
+func (m *Machine) count(t *trial, l *live, e *ResultReported) {
+	if e.Iteration == 0 {
+		e.Iteration = t.iteration + 1
+	}
+	t.iteration = e.Iteration
+	t.results++
+	t.lastAt = m.now
+	l.reported, l.last = true, e.Done
+	for _, x := range e.Metrics {
+		m.summarise(t, l, x)
+	}
+}
+
+func (m *Machine) summarise(t *trial, l *live, x Metric) {
+	i, at := 0, t.cells
+	for ; at != 0; at = m.cells[at-1].next {
+		if m.cells[at-1].id == x.ID {
+			break
+		}
+		i++
+	}
+	if at == 0 {
+		at = m.newCell(t, x.ID)
+	}
+	for len(l.windows) <= i {
+		l.windows = append(l.windows, stat.Window{})
+	}
+	m.cells[at-1].summary.Add(&l.windows[i], x.Value)
+}
+
+// newCell appends to the end of the trial's list, so that windows stay aligned.
+func (m *Machine) newCell(t *trial, id MetricID) int32 {
+	m.cells = append(m.cells, cell{id: id})
+	n := int32(len(m.cells))
+	t.metrics++
+	if t.cells == 0 {
+		t.cells = n
+		return n
+	}
+	at := t.cells
+	for m.cells[at-1].next != 0 {
+		at = m.cells[at-1].next
+	}
+	m.cells[at-1].next = n
+	return n
+}
+
+// lacking returns the index of a required metric that the result does not
+// have, or -1.
+func (m *Machine) lacking(have []Metric) int {
+	for i, id := range m.required {
+		if !hasMetric(have, id) {
+			return i
+		}
+	}
+	return -1
+}
+
+func hasMetric(have []Metric, id MetricID) bool {
+	for _, x := range have {
+		if x.ID == id {
+			return id != 0
+		}
+	}
+	return false
+}
+
+// refuseResult fails or warns for a required metric that is missing (B-014),
+// and says whether the result is refused.
+func (m *Machine) refuseResult(t *trial, l *live, e *ResultReported, lacking int) bool {
+	r := m.spec.Required[lacking]
+	text := "result " + strconv.FormatUint(e.Iteration, 10) + " lacks the metric " + strconv.Quote(r.Metric) +
+		", which the " + r.By + " needs; it has " + m.nameList(e.Metrics)
+	if m.spec.StrictMetrics {
+		l.text = text
+		m.stopAttempt(e.Trial, toFail, text)
+		return true
+	}
+	if !t.warned {
+		t.warned = true
+		m.warn(e.Trial, text)
+	}
+	return false
+}
+
+func (m *Machine) nameList(have []Metric) string {
+	if len(have) == 0 {
+		return "no metrics"
+	}
+	names := make([]string, 0, len(have))
+	for _, x := range have[:min(len(have), 10)] {
+		names = append(names, m.metricNames[x.ID])
+	}
+	if len(have) > 10 {
+		names = append(names, "…")
+	}
+	return strings.Join(names, ", ")
+}
+
+// stopReason says which rule stops the trial with this result, or "" (B-018).
+func (m *Machine) stopReason(t *trial, e *ResultReported) string {
+	if e.Stop != "" {
+		return e.Stop
+	}
+	rules := &m.spec.Stop
+	if rules.Iteration > 0 && t.iteration >= rules.Iteration {
+		return "reached iteration " + strconv.FormatUint(rules.Iteration, 10)
+	}
+	for i, r := range rules.Metrics {
+		if m.met(r, m.rules[i], e.Metrics) {
+			return "reached " + r.Metric + " " + strconv.FormatFloat(r.Value, 'g', -1, 64)
+		}
+	}
+	if rules.TimeNS > 0 && m.trainingTime(t) >= rules.TimeNS {
+		return "reached its time limit"
+	}
+	return ""
+}
+
+func (m *Machine) met(r MetricRule, id MetricID, have []Metric) bool {
+	for _, x := range have {
+		if x.ID == id && id != 0 {
+			return r.Below && x.Value <= r.Value || !r.Below && x.Value >= r.Value
+		}
+	}
+	return false
+}
+
+func (m *Machine) trainingTime(t *trial) int64 {
+	if t.state == Running {
+		return t.spent + m.now - t.attemptAt
+	}
+	return t.spent
+}
+
+// tellResult tells who has not heard of this iteration yet (B-061). A result
+// that a rule stops the trial with is told as a completion, not for decision
+// (B-019); one that is already decided ahead is not told to the scheduler.
+func (m *Machine) tellResult(t *trial, l *live, e *ResultReported, again, stopped bool) {
+	o := Observation{Kind: SawResult, To: ToReporters, Trial: e.Trial, Attempt: e.Attempt,
+		Iteration: t.iteration, Metrics: e.Metrics, Again: again, Last: stopped || e.Done}
+	if !again {
+		o.To |= ToSearcher
+		if !stopped && !e.Done && !m.spec.Quiet && t.iteration >= t.until {
+			o.To |= ToScheduler
+			o.Due = true
+		}
+	}
+	number := m.tell(o)
+	if !o.Due {
+		l.credits++
+		return
+	}
+	l.due = append(l.due, number)
+	m.owed[number] = owed{e.Trial, e.Attempt, t.iteration}
+}

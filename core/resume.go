@@ -1,0 +1,63 @@
+package core
+
+import "github.com/tunehost/tunehost/core/resource"
+
+// apply takes the experiment up: whatever ran under an earlier host is gone,
+// and goes back in line before anything new (B-084). What was asked of the
+// searcher and not answered is asked again; decisions owed stay owed.
+func (e *HostStarted) apply(m *Machine) {
+	m.wall, m.host, m.hosted = e.Wall-m.now, e.Host, true
+	m.ledger, m.nodes = resource.NewLedger(), 0
+	m.offers = 0
+	m.resumed.clear()
+	m.pending.clear()
+	for no := range m.trials {
+		m.takeUp(TrialNo(no))
+	}
+	m.ask = ask{}
+	if m.status == SearcherWaits {
+		m.status = SearcherReady
+	}
+	m.waits, m.waitUntil, m.wake = 0, 0, 0
+	if o := m.outcome; o == InterruptedByUser || o == Failed || m.unfinished > 0 || !m.exhausted() {
+		m.reopen()
+	}
+	m.work = true
+}
+
+func (m *Machine) takeUp(no TrialNo) {
+	t := &m.trials[no]
+	switch t.state {
+	case Running:
+		m.lost(no)
+	case Pending:
+		m.enqueue(no, t.front)
+	}
+}
+
+// lost ends an attempt that died with its host as it was about to end.
+func (m *Machine) lost(no TrialNo) {
+	l := m.liveOf(no)
+	// The ledger is a new one: nothing is to be returned to it.
+	if l.placed {
+		l.placed = false
+		m.running--
+	}
+	t := &m.trials[no]
+	t.spent += max(t.lastAt-t.attemptAt, 0)
+	t.attemptAt, l.saving = m.now, 0
+	if l.over {
+		m.attemptOver(no, l.end.Error, l.end.NeverStarted, l.end.RestoreFailed)
+		return
+	}
+	switch l.intent {
+	case toStop:
+		m.complete(no, l.text)
+	case toPause:
+		m.paused(no, l)
+	case toFail:
+		m.failed(no, l.text, false, false)
+	default:
+		m.setAside(no, l)
+	}
+}

@@ -1,0 +1,250 @@
+package core
+
+import (
+	"slices"
+
+	"github.com/tunehost/tunehost/core/resource"
+)
+
+// schedule starts what can be started, then asks for more trials while a free
+// slot could run them.
+func (m *Machine) schedule() {
+	for m.work && m.hosted && m.outcome == 0 && m.closing.outcome == 0 {
+		m.work = false
+		for m.startNext() {
+		}
+		m.askForMore()
+	}
+}
+
+// startNext starts the first trial in line; a trial that cannot start holds up
+// those behind it (B-001).
+func (m *Machine) startNext() bool {
+	no, q := m.nextInLine()
+	if q == nil || !m.slotFree() {
+		return false
+	}
+	r := m.request(no)
+	p, ok := m.place(r)
+	if !ok {
+		return m.refuseIfNever(no, r, q)
+	}
+	q.pop()
+	m.start(no, p)
+	return true
+}
+
+// nextInLine skips trials that have left the line.
+func (m *Machine) nextInLine() (TrialNo, *queue) {
+	for _, q := range []*queue{&m.resumed, &m.pending} {
+		for {
+			no, ok := q.peek()
+			if !ok {
+				break
+			}
+			if t := &m.trials[no]; t.state == Pending && t.front == (q == &m.resumed) {
+				return no, q
+			}
+			q.pop()
+		}
+	}
+	return 0, nil
+}
+
+func (m *Machine) slotFree() bool {
+	return m.spec.Concurrency == 0 || m.running < int(m.spec.Concurrency)
+}
+
+func (m *Machine) place(r resource.Request) (resource.Placement, bool) {
+	if !m.spec.Manual {
+		return m.ledger.Place(r)
+	}
+	if m.offers == 0 {
+		return resource.Placement{}, false
+	}
+	m.offers--
+	return resource.Placement{}, true
+}
+
+// refuseIfNever fails a trial that no node could ever run (B-035).
+func (m *Machine) refuseIfNever(no TrialNo, r resource.Request, q *queue) bool {
+	if m.spec.Manual || m.spec.WaitForResources || m.nodes == 0 {
+		return false
+	}
+	ok, short := m.ledger.FitsEver(r)
+	if ok {
+		return false
+	}
+	q.pop()
+	m.fail(no, short.Error())
+	return true
+}
+
+func (m *Machine) request(no TrialNo) resource.Request {
+	if r, ok := m.asked[no]; ok {
+		return r
+	}
+	return m.spec.Request
+}
+
+func (m *Machine) start(no TrialNo, p resource.Placement) {
+	t := &m.trials[no]
+	m.move(no, Running)
+	m.running++
+	t.attempt++
+	if t.attempt == 1 {
+		t.started = m.now
+	}
+	t.attemptAt, t.lastAt, t.reason = m.now, m.now, 0
+	l := m.liveOf(no)
+	l.begin(p)
+	ref := m.restorePoint(no)
+	m.rewind(no, l, ref)
+	m.armTime(no)
+	m.do(StartAttempt{Trial: no, Attempt: t.attempt, Placement: p, Restore: ref})
+}
+
+// armTime watches the trial's own time limit, results or not.
+func (m *Machine) armTime(no TrialNo) {
+	if limit := m.spec.Stop.TimeNS; limit > 0 {
+		t := &m.trials[no]
+		m.deadline.push(due{m.now + max(limit-t.spent, 0), no, t.attempt})
+	}
+}
+
+// askForMore asks the searcher while a free slot could run the answer (B-005).
+func (m *Machine) askForMore() {
+	if m.ask.count > 0 || m.status != SearcherReady || m.exhausted() {
+		return
+	}
+	if n := m.wanted(); n > 0 {
+		m.ask = ask{m.nextAsk, m.suggested, n}
+		m.nextAsk++
+		m.do(AskSearcher{Ask: m.ask.number, First: m.ask.first, Count: n})
+	}
+}
+
+func (m *Machine) wanted() int {
+	ahead := 0
+	if m.spec.Independent && !m.spec.Manual {
+		ahead = maxAheadTrials
+	}
+	waiting := m.counts[Pending]
+	if waiting > ahead/2 {
+		return 0
+	}
+	n := min(m.room(maxAskTrials), maxAskTrials) + ahead - waiting
+	if m.spec.Trials >= 0 {
+		n = int(min(int64(n), m.spec.Trials-m.planned))
+	}
+	return n
+}
+
+// room is how many more trials could start now.
+func (m *Machine) room(limit int) int {
+	if m.spec.Concurrency > 0 {
+		limit = min(limit, int(m.spec.Concurrency)-m.running)
+	}
+	if limit <= 0 {
+		return 0
+	}
+	if m.spec.Manual {
+		return min(limit, m.offers)
+	}
+	return m.ledger.Room(m.spec.Request, limit)
+}
+
+func (e *SuggestionsReceived) apply(m *Machine) {
+	if m.ask.count == 0 || e.Ask != m.ask.number {
+		return // an answer to a question of an earlier host
+	}
+	given := e.Suggestions[:min(len(e.Suggestions), m.ask.count)]
+	for _, s := range given {
+		m.suggested++
+		m.create(s, false)
+	}
+	m.status = e.Status
+	if e.Status == SearcherReady && len(given) < m.ask.count {
+		m.status = SearcherWaits
+	}
+	m.ask = ask{}
+	m.work = true
+	m.stuckSearcher()
+}
+
+// stuckSearcher bounds how long "not yet" is believed while nothing runs that
+// could change the searcher's mind (B-006).
+func (m *Machine) stuckSearcher() {
+	if m.status != SearcherWaits || m.unfinished > 0 || m.closing.outcome != 0 {
+		return
+	}
+	if m.waits++; m.waits > waitRetriesCount {
+		m.end(Failed, "the searcher says \"not yet\" though no trial is running or waiting; it would wait for ever")
+		return
+	}
+	m.waitUntil = m.now + waitRetryNS
+}
+
+func (e *TrialGiven) apply(m *Machine) {
+	m.create(e.Suggestion, e.Extra)
+}
+
+func (m *Machine) create(s Suggestion, extra bool) {
+	if m.closing.outcome != 0 && m.closing.outcome != InterruptedByUser && m.closing.outcome != Failed {
+		return
+	}
+	no := TrialNo(len(m.trials))
+	m.trials = append(m.trials, trial{extra: extra, params: m.store(s.Params)})
+	if s.Request != nil {
+		m.asked[no] = *s.Request
+	}
+	if !extra {
+		m.planned++
+	}
+	m.unfinished++
+	m.move(no, Pending)
+	m.pending.push(no)
+	m.work = true
+	m.tell(Observation{Kind: SawAdded, To: ToAll, Trial: no})
+}
+
+func (m *Machine) store(p []byte) span {
+	at := uint64(len(m.params))
+	m.params = append(m.params, p...)
+	return span{at, uint32(len(p))}
+}
+
+func (e *NodeJoined) apply(m *Machine) {
+	if err := m.ledger.AddNode(e.Node); err != nil {
+		m.do(Warn{Text: err.Error()})
+		return
+	}
+	m.nodes++
+	m.work = true
+}
+
+func (e *NodeLeft) apply(m *Machine) {
+	if err := m.ledger.RemoveNode(e.ID); err != nil {
+		m.do(Warn{Text: err.Error()})
+		return
+	}
+	m.nodes--
+	for i := range m.lives {
+		if l := &m.lives[i]; l.used && l.placed && standsOn(l.placement, e.ID) {
+			m.attemptOver(l.trial, "node lost", false, false)
+		}
+	}
+}
+
+func standsOn(p resource.Placement, node uint32) bool {
+	return slices.ContainsFunc(p.Slots, func(s resource.Slot) bool { return s.Node == node })
+}
+
+func (e *OfferMade) apply(m *Machine) {
+	m.offers++
+	m.work = true
+}
+
+func (e *OfferWithdrawn) apply(m *Machine) {
+	m.offers = max(m.offers-1, 0)
+}

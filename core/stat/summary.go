@@ -1,0 +1,98 @@
+package stat
+
+import "math"
+
+// Summary is what is known of all reports of one metric. It holds no pointers
+// and can be copied, compared with a checkpoint's copy, and written as it is.
+// All but the counts are zero while Count is zero.
+type Summary struct {
+	First, Last float64 // as reported
+	Min, Max    float64 // NaN passed over
+	Mean        float64 // of the finite values
+	Mean5       float64 // of the finite values among the last 5 reported
+	Mean10      float64 // of the finite values among the last 10 reported
+	Count       uint32  // values reported
+	Finite      uint32  // of these, finite
+}
+
+// Window holds the last ten values of a metric. It is needed while more values
+// may come; a finished trial's can be dropped. To take reports back (a trial
+// that restarts from a checkpoint reports its iterations again), keep a copy
+// of Summary and Window and go on from the copy.
+type Window struct {
+	ring  [10]float64
+	count uint32
+}
+
+// Add takes the next value. w must be the window that all earlier values of s
+// went through. The cost is constant.
+func (s *Summary) Add(w *Window, x float64) {
+	w.add(x)
+	if s.Count == 0 {
+		s.First, s.Min, s.Max, s.Mean = x, x, x, math.NaN()
+	}
+	s.Count++
+	s.Last = x
+	if x < s.Min || math.IsNaN(s.Min) {
+		s.Min = x
+	}
+	if x > s.Max || math.IsNaN(s.Max) {
+		s.Max = x
+	}
+	if finite(x) {
+		s.Finite++
+		s.Mean = runningMean(s.Mean, x, s.Finite)
+	}
+	s.Mean5, s.Mean10 = w.mean(5), w.mean(10)
+}
+
+func (w *Window) add(x float64) {
+	w.ring[w.count%10] = x
+	w.count++
+}
+
+// mean is over the finite values among the last k: the first of them and the
+// mean distance from it, or the running mean where distances overflow.
+func (w *Window) mean(k uint32) float64 {
+	base, sum, n := math.NaN(), 0.0, uint32(0)
+	for i := w.count - min(k, w.count); i < w.count; i++ {
+		x := w.ring[i%10]
+		if !finite(x) {
+			continue
+		}
+		if n++; n == 1 {
+			base = x
+		}
+		sum = float64(sum + float64(x-base))
+	}
+	if n > 0 && !finite(sum) {
+		return w.slowMean(k)
+	}
+	return float64(base + float64(sum/float64(max(1, n))))
+}
+
+func (w *Window) slowMean(k uint32) float64 {
+	mean, n := math.NaN(), uint32(0)
+	for i := w.count - min(k, w.count); i < w.count; i++ {
+		if x := w.ring[i%10]; finite(x) {
+			n++
+			mean = runningMean(mean, x, n)
+		}
+	}
+	return mean
+}
+
+// runningMean is the mean after the n-th value x, when mean was the one before.
+// Both are divided before they are subtracted: the difference of two large
+// values of opposite sign would overflow.
+func runningMean(mean, x float64, n uint32) float64 {
+	if n == 1 {
+		return x
+	}
+	d := float64(n)
+	step := float64(float64(x/d) - float64(mean/d))
+	return float64(mean + step)
+}
+
+// finite: the difference is NaN for NaN and for infinities.
+func finite(x float64) bool { return x-x == 0 }

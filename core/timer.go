@@ -1,0 +1,54 @@
+package core
+
+import "math"
+
+func (e *Ticked) apply(m *Machine) {
+	m.wake = 0
+	if b := m.spec.Budget.TimeNS; b > 0 && m.now >= b {
+		m.end(Finished, "the time budget is used up")
+	}
+	for {
+		d, ok := m.deadline.first()
+		if !ok || d.at > m.now {
+			break
+		}
+		m.deadline.pop()
+		if m.current(d.trial, d.attempt) {
+			m.stopTrial(d.trial, "reached its time limit")
+		}
+	}
+	if m.waitUntil > 0 && m.now >= m.waitUntil {
+		m.waitUntil = 0
+		m.status = SearcherReady
+		m.work = true
+	}
+}
+
+// setTimer asks for the next tick that matters.
+func (m *Machine) setTimer() {
+	if m.outcome != 0 {
+		return
+	}
+	next := int64(math.MaxInt64)
+	if b := m.spec.Budget.TimeNS; b > 0 && m.closing.outcome == 0 {
+		next = b
+	}
+	for {
+		d, ok := m.deadline.first()
+		if ok && !m.current(d.trial, d.attempt) {
+			m.deadline.pop()
+			continue
+		}
+		if ok {
+			next = min(next, d.at)
+		}
+		break
+	}
+	if m.waitUntil > 0 {
+		next = min(next, m.waitUntil)
+	}
+	if next != math.MaxInt64 && next != m.wake {
+		m.wake = next
+		m.do(SetTimer{next})
+	}
+}

@@ -1,0 +1,206 @@
+package core
+
+import (
+	"strconv"
+
+	"github.com/tunehost/tunehost/core/resource"
+	"github.com/tunehost/tunehost/core/stat"
+)
+
+// State is where a trial stands. Saving and restoring are conditions of a
+// running trial, not states.
+type State uint8
+
+// States.
+const (
+	// Pending waits for resources; left by starting, stopping or pausing.
+	Pending State = iota + 1
+	// Running has an attempt that holds resources; left when the attempt ends.
+	Running
+	// Paused holds nothing and waits to be resumed or stopped.
+	Paused
+	// Terminated ended well or was stopped; final.
+	Terminated
+	// Errored ended in an error that is not retried; left by a reset only.
+	Errored
+
+	states = int(Errored) + 1
+)
+
+var stateNames = [states]string{"", "PENDING", "RUNNING", "PAUSED", "TERMINATED", "ERROR"}
+
+// String is the name that users see.
+func (s State) String() string { return stateNames[s] }
+
+// Final says whether the trial has ended.
+func (s State) Final() bool { return s == Terminated || s == Errored }
+
+// moves is the transition table: moves[from] has a bit for each state that may
+// follow. Everything else is a bug, and panics.
+var moves = [states]uint8{
+	0:          1 << Pending,
+	Pending:    1<<Running | 1<<Paused | 1<<Terminated | 1<<Errored,
+	Running:    1<<Pending | 1<<Paused | 1<<Terminated | 1<<Errored,
+	Paused:     1<<Pending | 1<<Terminated,
+	Terminated: 0,
+	Errored:    1 << Pending,
+}
+
+// trial is one row of the slab: no pointers, so that a million of them cost the
+// garbage collector nothing.
+type trial struct {
+	state     State
+	extra     bool // beyond Spec.Trials
+	warned    bool // of a missing metric
+	front     bool // queued before new ones
+	noRestore bool // the next attempt starts from scratch
+	metrics   uint32
+	attempt   uint32
+	failures  uint32
+	results   uint32
+	lastCkpt  uint32 // the highest checkpoint ID given out
+	live      int32  // index into Machine.lives plus one; 0: none
+	cells     int32  // first statistics cell plus one
+	reason    uint32 // index into Machine.texts
+	iteration uint64 // of the last result
+	told      uint64 // the highest iteration that plugins have heard of
+	until     uint64 // no decision before this iteration
+	params    span
+	started   int64 // of the first attempt
+	attemptAt int64 // of this attempt
+	spent     int64 // training time of earlier attempts
+	lastAt    int64 // of the last result
+	ended     int64
+}
+
+// span is a piece of Machine.params.
+type span struct {
+	at  uint64
+	len uint32
+}
+
+// cell is the summary of one metric of one trial; next is a linked list.
+type cell struct {
+	id      MetricID
+	next    int32
+	summary stat.Summary
+}
+
+// intent is what a running attempt is ending for.
+type intent uint8
+
+const (
+	noIntent intent = iota
+	toPause
+	toRequeue // interrupted: it goes on when the experiment does
+	toStop
+	toFail
+)
+
+// live is what only a trial that runs, or that has a decision owed, needs.
+type live struct {
+	trial     TrialNo
+	used      bool
+	placed    bool
+	intent    intent
+	restart   bool // an exploit: after the pause it is queued at once
+	last      bool // Done was said
+	reported  bool
+	over      bool    // the attempt has ended; its saves have not
+	verdict   Verdict // decided, and not yet carried out
+	end       AttemptEnded
+	saving    uint32
+	credits   uint32
+	why       string // the verdict's reason
+	text      string // the intent's reason
+	placement resource.Placement
+	due       []uint64      // results that the scheduler has not decided
+	windows   []stat.Window // aligned with the trial's cells
+}
+
+// begin makes it that of a new attempt; decisions owed stay owed.
+func (l *live) begin(p resource.Placement) {
+	*l = live{trial: l.trial, used: true, placed: true, placement: p, due: l.due, windows: l.windows[:0]}
+}
+
+func (m *Machine) move(no TrialNo, to State) {
+	t := &m.trials[no]
+	if moves[t.state]&(1<<to) == 0 {
+		panic("core: trial " + strconv.Itoa(int(no)) + " cannot go from " + t.state.String() + " to " + to.String())
+	}
+	if t.state != 0 {
+		m.counts[t.state]--
+	}
+	m.counts[to]++
+	if t.state.Final() {
+		m.unfinished++
+	}
+	t.state = to
+	if to.Final() {
+		m.unfinished--
+		t.ended = m.now
+	}
+}
+
+// liveOf returns the trial's live part, making it if need be.
+func (m *Machine) liveOf(no TrialNo) *live {
+	t := &m.trials[no]
+	if t.live == 0 {
+		t.live = m.newLive(no)
+	}
+	return &m.lives[t.live-1]
+}
+
+func (m *Machine) newLive(no TrialNo) int32 {
+	if n := len(m.freeLives); n > 0 {
+		i := m.freeLives[n-1]
+		m.freeLives = m.freeLives[:n-1]
+		m.lives[i] = live{trial: no, used: true, due: m.lives[i].due[:0], windows: m.lives[i].windows[:0]}
+		return i + 1
+	}
+	m.lives = append(m.lives, live{trial: no, used: true})
+	return int32(len(m.lives))
+}
+
+// dropLive gives the live part back, and the resources with it.
+func (m *Machine) dropLive(no TrialNo) {
+	t := &m.trials[no]
+	if t.live == 0 {
+		return
+	}
+	l := &m.lives[t.live-1]
+	m.release(l)
+	l.used, l.text, l.why = false, "", ""
+	m.freeLives = append(m.freeLives, t.live-1)
+	t.live = 0
+}
+
+// release returns what the attempt held, once.
+func (m *Machine) release(l *live) {
+	if !l.placed {
+		return
+	}
+	l.placed = false
+	m.running--
+	m.work = true
+	if m.spec.Manual {
+		return
+	}
+	if err := m.ledger.Release(l.placement); err != nil {
+		panic("core: " + err.Error())
+	}
+	l.placement = resource.Placement{}
+}
+
+func (m *Machine) text(s string) uint32 {
+	if s == "" {
+		return 0
+	}
+	if i, ok := m.textIDs[s]; ok {
+		return i
+	}
+	i := uint32(len(m.texts))
+	m.texts = append(m.texts, s)
+	m.textIDs[s] = i
+	return i
+}

@@ -1,0 +1,56 @@
+package core
+
+func (e *StopRequested) apply(m *Machine) {
+	if e.All {
+		m.end(StoppedByUser, e.Reason)
+		return
+	}
+	if m.exists(e.Trial) {
+		m.stopTrial(e.Trial, e.Reason)
+	}
+}
+
+func (m *Machine) exists(no TrialNo) bool { return int(no) < len(m.trials) }
+
+func (e *PauseRequested) apply(m *Machine) { m.each(e.Trial, e.All, m.userPause) }
+
+func (e *UnpauseRequested) apply(m *Machine) {
+	m.each(e.Trial, e.All, func(no TrialNo) { m.resume(no, false) })
+}
+
+func (m *Machine) each(no TrialNo, all bool, f func(TrialNo)) {
+	if !all {
+		if m.exists(no) {
+			f(no)
+		}
+		return
+	}
+	for no := range m.trials {
+		f(TrialNo(no))
+	}
+}
+
+func (m *Machine) userPause(no TrialNo) {
+	switch m.trials[no].state {
+	case Running:
+		m.stopAttempt(no, toPause, "paused by the user")
+	case Pending:
+		m.pause(no, "paused by the user")
+	}
+}
+
+func (e *TrialReset) apply(m *Machine) {
+	if !m.exists(e.Trial) || m.trials[e.Trial].state != Errored {
+		return
+	}
+	t := &m.trials[e.Trial]
+	t.failures, t.noRestore = 0, e.Scratch
+	m.reopen()
+	m.move(e.Trial, Pending)
+	m.enqueue(e.Trial, false)
+	m.tell(Observation{Kind: SawRequeued, To: ToReporters, Trial: e.Trial, Attempt: t.attempt, Reason: "reset after its error"})
+}
+
+func (e *Interrupted) apply(m *Machine) { m.end(InterruptedByUser, "interrupted") }
+
+func (e *PluginFailed) apply(m *Machine) { m.end(Failed, e.Error) }

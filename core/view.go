@@ -1,0 +1,160 @@
+package core
+
+import (
+	"github.com/tunehost/tunehost/core/resource"
+	"github.com/tunehost/tunehost/core/stat"
+)
+
+// View is what there is to see of a trial. Params is shared with the machine:
+// read it only.
+type View struct {
+	Number    TrialNo
+	State     State
+	Attempt   uint32
+	Failures  uint32
+	Results   uint32
+	Iteration uint64
+	Params    []byte
+	// Reason is why it ended, is paused or was queued again; the error of a
+	// trial in ERROR.
+	Reason string
+	// Started and Ended are running times in nanoseconds; 0 before.
+	Started, Ended int64
+	// TrainNS is the training time over all attempts.
+	TrainNS int64
+	// Checkpoint is the newest; its ID is 0 for none.
+	Checkpoint CheckpointRef
+	// Saving says that a checkpoint is under way, Stopping that the attempt
+	// was told to end.
+	Saving, Stopping bool
+}
+
+// Trials is how many trials there are.
+func (m *Machine) Trials() int { return len(m.trials) }
+
+// View returns what there is to see of a trial, which must exist.
+func (m *Machine) View(no TrialNo) View {
+	t := &m.trials[no]
+	v := View{Number: no, State: t.state, Attempt: t.attempt, Failures: t.failures, Results: t.results,
+		Iteration: t.iteration, Params: m.Params(no), Reason: m.texts[t.reason],
+		Started: t.started, Ended: t.ended, TrainNS: m.trainingTime(t)}
+	if list := m.ckpts[no]; len(list) > 0 {
+		v.Checkpoint = list[len(list)-1].ref
+	}
+	if t.live != 0 {
+		l := &m.lives[t.live-1]
+		v.Saving, v.Stopping = l.saving > 0, l.intent != noIntent
+	}
+	return v
+}
+
+// Params is the JSON object of a trial's parameters: read it only.
+func (m *Machine) Params(no TrialNo) []byte {
+	p := m.trials[no].params
+	return m.params[p.at : p.at+uint64(p.len) : p.at+uint64(p.len)]
+}
+
+// FirstParams are the parameters that the trial was created with; a scheduler
+// may have changed them since.
+func (m *Machine) FirstParams(no TrialNo) []byte {
+	if p, ok := m.first[no]; ok {
+		return m.params[p.at : p.at+uint64(p.len)]
+	}
+	return m.Params(no)
+}
+
+// Request is what a trial asks for.
+func (m *Machine) Request(no TrialNo) resource.Request { return m.request(no) }
+
+// State returns a trial's state; 0 for a trial that does not exist.
+func (m *Machine) State(no TrialNo) State {
+	if !m.exists(no) {
+		return 0
+	}
+	return m.trials[no].state
+}
+
+// Summary returns a trial's summary of a metric, and whether it reported it.
+func (m *Machine) Summary(no TrialNo, id MetricID) (stat.Summary, bool) {
+	for at := m.trials[no].cells; at != 0; at = m.cells[at-1].next {
+		if c := &m.cells[at-1]; c.id == id {
+			return c.summary, c.summary.Count > 0
+		}
+	}
+	return stat.Summary{}, false
+}
+
+// EachSummary calls f for each metric that the trial reported.
+func (m *Machine) EachSummary(no TrialNo, f func(MetricID, stat.Summary)) {
+	for at := m.trials[no].cells; at != 0; at = m.cells[at-1].next {
+		if c := &m.cells[at-1]; c.summary.Count > 0 {
+			f(c.id, c.summary)
+		}
+	}
+}
+
+// Metric returns the ID of a metric's name; 0 when nobody has reported it.
+func (m *Machine) Metric(name string) MetricID { return m.metricIDs[name] }
+
+// MetricName returns the name that an ID stands for.
+func (m *Machine) MetricName(id MetricID) string { return m.metricNames[id] }
+
+// Metrics is how many metrics have names; their IDs are 1 to it.
+func (m *Machine) Metrics() int { return len(m.metricNames) - 1 }
+
+// Count returns how many trials are in a state.
+func (m *Machine) Count(s State) int { return m.counts[s] }
+
+// Running is how many attempts hold resources.
+func (m *Machine) Running() int { return m.running }
+
+// Planned is how many trials were made of the planned ones.
+func (m *Machine) Planned() int64 { return m.planned }
+
+// Usage lists the resources with what is granted of them.
+func (m *Machine) Usage() []resource.Usage { return m.ledger.Usage() }
+
+// Now is the running time of the last event, in nanoseconds.
+func (m *Machine) Now() int64 { return m.now }
+
+// Wall is the time of day, in nanoseconds since 1970, of a running time under
+// the present host.
+func (m *Machine) Wall(at int64) int64 { return m.wall + at }
+
+// Outcome is how the experiment ended, and why; 0 while it runs.
+func (m *Machine) Outcome() (Outcome, string) { return m.outcome, m.reason }
+
+// Closing says whether the experiment is coming to its end.
+func (m *Machine) Closing() bool { return m.closing.outcome != 0 }
+
+// Spec returns the settings in force.
+func (m *Machine) Spec() *Spec { return &m.spec }
+
+// Owes says whether the observation's result still waits for a decision.
+func (m *Machine) Owes(observation uint64) bool {
+	_, ok := m.owed[observation]
+	return ok
+}
+
+// Quiescent says that nothing is under way that could lead to an action: no
+// question to the searcher, no decision owed.
+func (m *Machine) Quiescent() bool { return m.ask.count == 0 && len(m.owed) == 0 }
+
+// Decided is the number of the last observation that the scheduler's recorded
+// answers cover.
+func (m *Machine) Decided() uint64 { return m.decided }
+
+// Observations is the number of the last observation.
+func (m *Machine) Observations() uint64 { return m.observation }
+
+// Offers is how many offers wait for a trial (Spec.Manual).
+func (m *Machine) Offers() int { return m.offers }
+
+// Checkpoints lists a trial's checkpoints, oldest first.
+func (m *Machine) Checkpoints(no TrialNo) []CheckpointRef {
+	refs := make([]CheckpointRef, len(m.ckpts[no]))
+	for i, c := range m.ckpts[no] {
+		refs[i] = c.ref
+	}
+	return refs
+}

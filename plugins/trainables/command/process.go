@@ -1,0 +1,48 @@
+package command
+
+import (
+	"sync"
+	"syscall"
+)
+
+// process is a running program, the leader of its own process group.
+type process struct {
+	pid    int
+	exited chan struct{} // closed when it has ended and is reaped
+	status syscall.WaitStatus
+
+	mu   sync.Mutex
+	gone bool // the group's number may be another's by now
+}
+
+// signal reaches the whole process group, also when it is suspended.
+func (p *process) signal(sig syscall.Signal) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.gone {
+		return
+	}
+	_ = syscall.Kill(-p.pid, sig) // it may be gone, which is as good
+	if sig != syscall.SIGKILL {
+		_ = syscall.Kill(-p.pid, syscall.SIGCONT)
+	}
+}
+
+// reap kills what is left of the group, then takes the exit status. The
+// leader's number is its own until then, and so is the group's.
+func (p *process) reap() {
+	p.signal(syscall.SIGKILL)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for {
+		_, err := syscall.Wait4(p.pid, &p.status, 0, nil)
+		if err != syscall.EINTR {
+			break
+		}
+	}
+	p.gone = true
+	close(p.exited)
+}
+
+// sysProcAttr puts the program in its own process group, without a terminal.
+func sysProcAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
