@@ -198,6 +198,7 @@ func command() *rapid.Generator[train.Command] {
 				Seed: rapid.Uint64().Draw(t, "seed"), Dir: text.Draw(t, "d"), Restore: text.Draw(t, "r"),
 				Iteration: rapid.Uint64().Draw(t, "i"), Resources: bytes.Draw(t, "resources"), Devices: rapid.SliceOf(text).Draw(t, "devices"),
 				CheckpointEvery: rapid.Uint64().Draw(t, "every"), RunAhead: rapid.IntRange(0, 1<<30).Draw(t, "ahead"), GraceSeconds: number.Draw(t, "grace"),
+				CheckpointAtEnd: rapid.Bool().Draw(t, "end"),
 			}
 		}
 		return c
