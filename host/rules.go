@@ -22,10 +22,11 @@ type rules struct {
 	overall *plateau
 	best    float64
 	maximum bool
+	file    *config.Experiment
 }
 
 func newRules(e *config.Experiment) rules {
-	r := rules{stop: e.Stop, budget: e.Budget, plateau: map[core.TrialNo]*plateau{}, best: math.NaN()}
+	r := rules{file: e, stop: e.Stop, budget: e.Budget, plateau: map[core.TrialNo]*plateau{}, best: math.NaN()}
 	if len(e.Objectives) > 0 {
 		r.maximum = e.Objectives[0].Mode == "max"
 	}
@@ -127,7 +128,7 @@ func (r *rules) holds(p *expr.Program, m *core.Machine, x *result) bool {
 	if iteration == 0 {
 		iteration = v.Iteration + 1
 	}
-	ok, err := p.Bool(expr.Values{Params: paramsOf(v.Params), Metrics: metricsOf(x.Metrics),
+	ok, err := p.Bool(expr.Values{Params: valuesOf(r.file, v.Params), Metrics: metricsOf(x.Metrics),
 		Vars: map[string]any{"iteration": int64(iteration), "time": seconds(v.TrainNS)}})
 	return err == nil && ok
 }
@@ -159,31 +160,6 @@ func (r *rules) improved(x float64) bool {
 		r.best = x
 	}
 	return !math.IsNaN(r.best)
-}
-
-// paramsOf are a trial's parameters by their full names.
-func paramsOf(text []byte) map[string]any {
-	v, err := expr.FromJSON(text)
-	if err != nil {
-		return nil
-	}
-	params := map[string]any{}
-	flatten(params, "", v)
-	return params
-}
-
-func flatten(into map[string]any, prefix string, v any) {
-	nested, ok := v.(map[string]any)
-	if !ok || len(nested) == 0 {
-		into[prefix] = v
-		return
-	}
-	for name, x := range nested {
-		if prefix != "" {
-			name = prefix + "/" + name
-		}
-		flatten(into, name, x)
-	}
 }
 
 func metricsOf(list []sdk.Metric) map[string]float64 {

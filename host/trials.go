@@ -19,13 +19,11 @@ type trials struct {
 	experiment *config.Experiment
 	storage    storage.Dir
 	seed       uint64
-	options    []byte // of the trainable
-	// keys are nested parameters' names, in the order of the space.
-	keys map[core.TrialNo]string // directories of trials that run
+	dirs map[core.TrialNo]string // of trials that have not ended
 }
 
 func newTrials(m *core.Machine, e *config.Experiment, d storage.Dir, seed uint64) *trials {
-	return &trials{machine: m, experiment: e, storage: d, seed: seed, keys: map[core.TrialNo]string{}}
+	return &trials{machine: m, experiment: e, storage: d, seed: seed, dirs: map[core.TrialNo]string{}}
 }
 
 func (t *trials) id(no core.TrialNo) string { return trialID(t.seed, uint32(no)) }
@@ -36,15 +34,15 @@ func (t *trials) name(no core.TrialNo) string { return fmt.Sprintf("trial %d (%s
 // dir is a trial's directory. The name is made once for each trial that runs,
 // of the parameters that it was created with.
 func (t *trials) dir(no core.TrialNo) string {
-	if dir, ok := t.keys[no]; ok {
+	if dir, ok := t.dirs[no]; ok {
 		return dir
 	}
 	dir := t.storage.Trial(t.dirName(no))
 	if t.machine.State(no).Final() {
-		delete(t.keys, no)
+		delete(t.dirs, no)
 		return dir
 	}
-	t.keys[no] = dir
+	t.dirs[no] = dir
 	return dir
 }
 
@@ -55,7 +53,7 @@ func (t *trials) dirName(no core.TrialNo) string {
 // DirName names a trial's directory after its number, its id and the parameters
 // that vary (B-090).
 func DirName(e *config.Experiment, seed uint64, no uint32, params []byte) string {
-	values := paramsOf(params)
+	values := valuesOf(e, params)
 	id := trialID(seed, no)
 	if e.TrialName != "" {
 		return storage.TrialName(no, id, expandName(e.TrialName, no, id, values), nil)
@@ -100,9 +98,9 @@ func (t *trials) start(a core.StartAttempt) *sdk.Trial {
 	e, spec := t.experiment, t.machine.Spec()
 	x := &sdk.Trial{
 		ID: t.id(a.Trial), Number: uint32(a.Trial), Attempt: a.Attempt, Experiment: e.Name,
-		Params: t.machine.Params(a.Trial), Options: t.options, Seed: seedFor(t.seed, forTrial, uint64(a.Trial)),
-		Dir: t.dir(a.Trial), Resources: granted(t.machine.Request(a.Trial)), CheckpointEvery: spec.Checkpoint.Every, CheckpointAtEnd: spec.Checkpoint.AtEnd,
-		RunAhead: int(spec.RunAhead), GraceSeconds: e.StopGrace.Seconds(),
+		Params: t.machine.Params(a.Trial), Seed: seedFor(t.seed, forTrial, uint64(a.Trial)),
+		Dir: t.dir(a.Trial), Resources: granted(t.machine.Request(a.Trial)), CheckpointEvery: spec.Checkpoint.Every,
+		CheckpointAtEnd: spec.Checkpoint.AtEnd, RunAhead: int(spec.RunAhead), GraceSeconds: e.StopGrace.Seconds(),
 	}
 	for _, slot := range a.Placement.Slots {
 		x.Devices = append(x.Devices, slot.Devices...)

@@ -160,13 +160,13 @@ func (s *searcher) walk(given space.Point) *space.Walk {
 
 // startsOver says whether what is given is suggested again when all of it was.
 func (s *searcher) startsOver(c *cursor, given space.Point) bool {
-	any, user := false, false
+	fixed, user := false, false
 	for i, x := range given {
 		if !math.IsNaN(x) {
-			any, user = true, user || !s.space.Params[i].Grid
+			fixed, user = true, user || !s.space.Params[i].Grid
 		}
 	}
-	return user || any && c.points == 1
+	return user || fixed && c.points == 1
 }
 
 // errTight is said when a cursor finds nothing at all.
