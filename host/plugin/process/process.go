@@ -113,11 +113,11 @@ func (p *Process) prepare() (err error) {
 			return err
 		}
 	}
-	if p.dir, err = socketDir(); err != nil {
-		return err
-	}
 	id, err := newIdentity()
 	if err != nil {
+		return err
+	}
+	if p.dir, err = socketDir(); err != nil {
 		return err
 	}
 	p.runner = newRunner(&p.config, p.dir, id)

@@ -57,7 +57,7 @@ var text = rapid.String()
 func event() *rapid.Generator[sdk.Event] {
 	return rapid.Custom(func(t *rapid.T) sdk.Event {
 		return sdk.Event{
-			Number: rapid.Uint64().Draw(t, "number"), Kind: sdk.EventKind(rapid.IntRange(1, 10).Draw(t, "kind")),
+			Number: rapid.Uint64().Draw(t, "number"), Kind: sdk.EventKind(rapid.IntRange(1, int(sdk.SearchEnded)).Draw(t, "kind")),
 			Trial: rapid.Uint32().Draw(t, "trial"), Attempt: rapid.Uint32().Draw(t, "attempt"),
 			Iteration: rapid.Uint64().Draw(t, "iteration"), Point: point.Draw(t, "p"),
 			Losses: rapid.SliceOf(number).Draw(t, "losses"), Metrics: rapid.SliceOf(metric()).Draw(t, "metrics"),
