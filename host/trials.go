@@ -19,7 +19,7 @@ type trials struct {
 	experiment *config.Experiment
 	storage    storage.Dir
 	seed       uint64
-	dirs map[core.TrialNo]string // of trials that have not ended
+	dirs       map[core.TrialNo]string // of trials that have not ended
 }
 
 func newTrials(m *core.Machine, e *config.Experiment, d storage.Dir, seed uint64) *trials {

@@ -67,6 +67,7 @@ func (c *Config) title() string { return fmt.Sprintf("%s %q", c.Kind, c.Name) }
 type Process struct {
 	config Config
 	dir    string // of the socket, ours alone
+	held   *os.File
 	runner *runner
 	client *goplugin.Client
 	conn   *grpc.ClientConn
@@ -117,7 +118,7 @@ func (p *Process) prepare() (err error) {
 	if err != nil {
 		return err
 	}
-	if p.dir, err = socketDir(); err != nil {
+	if p.dir, p.held, err = socketDir(); err != nil {
 		return err
 	}
 	p.runner = newRunner(&p.config, p.dir, id)
@@ -229,6 +230,7 @@ func (p *Process) end() {
 	}
 	p.runner.kill()
 	_ = os.RemoveAll(p.dir)
+	_ = p.held.Close()
 }
 
 // destroy kills the process at once, for the reason that later calls will give.
