@@ -77,6 +77,9 @@ func TestEveryKey(t *testing.T) {
 	if e.Sandbox.Memory != 512_000_000 || !e.Grants["my-searcher"].Clock || e.Export[0] != "onnx" || !e.Scheduler.IsPath() {
 		t.Errorf("%+v %+v", e.Sandbox, e.Grants)
 	}
+	if e.Trials != -1 || !e.Space.Params[7].Grid || len(e.Space.Params[7].Choices) != 3 { // B-100, B-101
+		t.Errorf("%d %+v", e.Trials, e.Space.Params[7])
+	}
 	if !e.Space.Opaque || !e.Constraints[1].Opaque || e.Constraints[0].Opaque || len(e.Space.Constraints) != 1 {
 		t.Errorf("%+v", e.Constraints)
 	}
@@ -320,6 +323,17 @@ func TestLimits(t *testing.T) {
 	}
 	if _, err := Load("no such file"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no file: %v", err)
+	}
+}
+
+// JSON is taken as JSON writes it.
+func TestJSON(t *testing.T) {
+	e, err := Parse("x.json", []byte("{\n\t\"version\": 1, \"objective\": {\"metric\": \"a\\/\\u00e9\\ud83d\\ude00\", \"mode\": \"max\"},\n\t\"trainable\":{\"command\":[\"x\"]},\"trials\":1E1\n}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Objectives[0].Metric != "a/é😀" || e.Trials != 10 {
+		t.Errorf("%q, %d", e.Objectives[0].Metric, e.Trials)
 	}
 }
 

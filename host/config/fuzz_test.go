@@ -4,8 +4,10 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -27,6 +29,8 @@ func FuzzParse(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
+		hang := time.AfterFunc(20*time.Second, func() { panic("Parse hangs on " + strconv.Quote(string(data))) })
+		defer hang.Stop()
 		e, err := Parse("x.yaml", data)
 		if err != nil {
 			list, ok := err.(Errors)

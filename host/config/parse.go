@@ -70,7 +70,7 @@ func Parse(name string, data []byte, options ...Option) (*Experiment, error) {
 	if err := p.err(); err != nil {
 		return nil, err
 	}
-	e.File, e.Source, e.Overrides, e.tree, e.Warnings = name, data, set.sets, root, p.warnings
+	e.File, e.Source, e.Overrides, e.tree, e.Warnings = name, data, set.sets, root, p.warnings.tidy()
 	if e.Name == "" {
 		e.Name = baseName(name)
 	}

@@ -113,7 +113,6 @@ func (o *object) canon(n *node) *node {
 // listOf is a list of one form. single: one value may stand for a list of it.
 type listOf struct {
 	item   shape
-	atMost int
 	some   bool // at least one
 	single bool
 	like   string // an example for messages

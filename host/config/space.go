@@ -14,6 +14,8 @@ const (
 	maxNameBytes = 200
 	maxInteger   = 1 << 53
 	maxParams    = 1000
+	maxPoints    = 10_000
+	maxRules     = 100 // constraints
 )
 
 // decl is one leaf of the tree under `space`.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -69,6 +70,9 @@ func (r *reader) parse(data []byte) (body ast.Node, problem *Error) {
 		}
 	}()
 	text := strings.TrimPrefix(string(data), "\ufeff")
+	if json.Valid([]byte(text)) { // JSON may be indented with tabs, YAML may not
+		text = strings.ReplaceAll(text, "\t", " ")
+	}
 	tokens := lexer.Tokenize(text)
 	if err := r.limits(tokens); err != nil {
 		return nil, err
