@@ -63,8 +63,13 @@ func (b *builder) at(name string) *node {
 	if n := b.root.get(name); n != nil && !b.bad[name] {
 		return n
 	}
-	for _, k := range experiment.keys {
-		if k.name == name && k.value != "" {
+	return experiment.defaultOf(name)
+}
+
+// defaultOf is the default of a key, or nil.
+func (o *object) defaultOf(name string) *node {
+	for _, k := range o.keys {
+		if k.name == name {
 			return defaultOf(k)
 		}
 	}
@@ -88,12 +93,7 @@ func (f fields) at(name string) *node {
 	if n := f.n.get(name); n != nil {
 		return n
 	}
-	for _, k := range f.table.keys {
-		if k.name == name {
-			return defaultOf(k)
-		}
-	}
-	return nil
+	return f.table.defaultOf(name)
 }
 
 func (f fields) text(name string) string { return textOf(f.at(name)) }

@@ -14,6 +14,8 @@ const (
 	maxNameBytes = 200
 	maxInteger   = 1 << 53
 	maxParams    = 1000
+	maxPoints    = 10_000
+	maxRules     = 100 // constraints
 )
 
 // decl is one leaf of the tree under `space`.
@@ -202,6 +204,9 @@ func (b *builder) parameter(e entry, name, form string, whens []*node) []decl {
 	for _, k := range n.keys {
 		switch {
 		case k.name == form || slices.Contains(modifiers[form], k.name):
+		case strings.Contains(k.name, ")") && k.value.kind == nullKind:
+			b.fail(k.pos, "found %s as a key; an expression with a comma needs quotes around it", quote(k.name))
+			return nil
 		case slices.Contains(forms, k.name):
 			b.fail(k.pos, "found %q beside %q, expected one form", k.name, form)
 			ok = false
@@ -210,7 +215,7 @@ func (b *builder) parameter(e entry, name, form string, whens []*node) []decl {
 			b.fail(k.pos, `"log" does not go with "uniform", expected {loguniform: [a, b]}`)
 			ok = false
 		default:
-			b.fail(k.pos, "unknown key %s beside %q, expected %s%s", quote(k.name), form, list(modifiers[form], 5), nearest.Hint(k.name, modifiers[form]))
+			b.fail(k.pos, "unknown key %s beside %q%s", quote(k.name), form, expectedOrNearest(k.name, modifiers[form]))
 			ok = false
 		}
 	}
