@@ -16,10 +16,12 @@ type builder struct {
 	root *node
 	e    *Experiment
 	bad  map[string]bool // top-level keys with mistakes of form
+	// wrong are parameters that were told to be wrong.
+	wrong map[string]bool
 }
 
 func build(p *problems, root *node, set *settings) *Experiment {
-	b := &builder{p, root, &Experiment{}, map[string]bool{}}
+	b := &builder{p, root, &Experiment{}, map[string]bool{}, map[string]bool{}}
 	b.shapes()
 	if root.kind != mapKind {
 		return b.e

@@ -355,3 +355,19 @@ func TestWhere(t *testing.T) {
 		t.Errorf("%v, %v", holds, err)
 	}
 }
+
+// What the parser takes the space takes too, lowered expressions and points of
+// the user among it.
+func TestSpacesAreValid(t *testing.T) {
+	for _, file := range []string{"digits.yaml", "full.yaml", "anchors.yaml"} {
+		e := load(t, file)
+		if err := e.Space.Validate(); err != nil {
+			t.Errorf("%s: %v", file, err)
+		}
+		for _, p := range e.Points {
+			if err := e.Space.CheckGiven(p.Given); err != nil {
+				t.Errorf("%s: %v: %v", file, p.Pos, err)
+			}
+		}
+	}
+}

@@ -69,12 +69,35 @@ func (b *builder) space() {
 			b.e.scope.Computed = append(b.e.scope.Computed, d.name)
 		default:
 			searched = append(searched, d)
+			before := len(b.errs)
 			b.e.Space.Params = append(b.e.Space.Params, b.param(d))
+			b.wrong[d.name] = len(b.errs) > before
 		}
 	}
 	b.e.scope.Params = b.e.Space.Params
+	before := len(b.errs)
 	b.conditions(searched, derived)
 	b.derived(derived)
+	if !b.bad["space"] && len(b.errs) == before {
+		b.validate(searched)
+	}
+}
+
+// validate asks the space itself, which knows more of what no searcher can work
+// with: each parameter alone, so that the mistake has its place.
+func (b *builder) validate(searched []decl) {
+	for i, d := range searched {
+		if b.wrong[d.name] {
+			continue
+		}
+		alone := b.e.Space.Params[i]
+		alone.When = nil
+		err := (&space.Space{Params: []space.Param{alone}}).Validate()
+		if err != nil {
+			_, why, _ := strings.Cut(err.Error(), ": ")
+			b.fail(d.pos, "%s: %s", d.name, why)
+		}
+	}
 }
 
 func (b *builder) constant(d decl) {
