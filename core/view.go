@@ -145,3 +145,6 @@ func (m *Machine) Checkpoints(no TrialNo) []CheckpointRef {
 	}
 	return refs
 }
+
+// Ending is how the experiment is coming to its end, and why; 0 while it is not.
+func (m *Machine) Ending() (Outcome, string) { return m.closing.outcome, m.closing.reason }
