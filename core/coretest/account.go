@@ -19,7 +19,7 @@ type account struct {
 	attempt uint32
 	live    bool
 	last    bool // Done was said
-	refused bool // a result was, so that counts differ until it starts again
+	refused bool // a result was: the trainable is ahead of what is counted
 	ends    int  // how often its end was told
 	ticket  int  // the event with which it began to wait
 	front   bool

@@ -25,13 +25,11 @@ type audit struct {
 	hosted  bool
 	closing bool // before the event
 	ended   bool
-	taking  bool // the event is HostStarted
 
 	ask       core.AskSearcher // Count 0: none
 	asked     uint64           // questions
 	suggested uint64
 	planned   int64
-	given     bool // the event gives trials that nobody asked for
 	exhausted bool
 }
 
@@ -65,7 +63,6 @@ func (a *audit) before(_ int64, e core.Event) {
 	for no := range a.m.Trials() {
 		a.was = append(a.was, a.m.State(core.TrialNo(no)))
 	}
-	a.given, a.taking = false, false
 	switch e := e.(type) {
 	case *core.ExperimentStarted:
 		a.spec = e.Spec
@@ -96,7 +93,9 @@ func (a *audit) before(_ int64, e core.Event) {
 }
 
 func (a *audit) hostStarted() {
-	a.hosted, a.taking = true, true
+	a.hosted = true
+	o, _ := a.m.Outcome()
+	a.closing = o == 0 && a.ends() // what was ending for good when its host died
 	a.ended = false
 	clear(a.nodes)
 	a.ask = core.AskSearcher{}
@@ -111,7 +110,6 @@ func (a *audit) beforePlugin(e core.Event) {
 	case *core.SuggestionsReceived:
 		a.answered(e)
 	case *core.TrialGiven:
-		a.given = true
 		if !a.closing || !a.ends() {
 			a.create(e.Suggestion, e.Extra)
 		}
@@ -210,7 +208,7 @@ func (a *audit) whole() error {
 		return err
 	}
 	for number := range a.owed {
-		if k := a.owed[number]; a.m.Owes(number) == a.m.State(k.trial).Final() {
+		if k := a.owed[number]; !a.m.Owes(number) || a.m.State(k.trial).Final() {
 			return fmt.Errorf("decision %d of trial %d (%s): owed is %t", number, k.trial, a.m.State(k.trial), a.m.Owes(number))
 		}
 	}

@@ -3,6 +3,7 @@ package coretest
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -37,9 +38,12 @@ func (a *audit) tellOf(t *account, o core.Observation) error {
 		return a.tellResult(t, o)
 	case core.SawCompleted, core.SawFailed, core.SawRemoved:
 		t.ends++
+		maps.DeleteFunc(a.owed, func(number uint64, k attemptKey) bool { return k.trial == t.no && !a.m.Owes(number) })
 		if o.To != core.ToAll || t.live {
 			return fmt.Errorf("to %d, running %t", o.To, t.live)
 		}
+	case core.SawPaused:
+		t.front = true // where it is queued at once
 	case core.SawRequeued:
 		t.ticket, t.front = a.clock, o.Reason == "interrupted"
 	}
@@ -123,7 +127,7 @@ func (a *audit) compare(e core.Event, t *account) error {
 
 // queued notes since when a trial waits that left its pause.
 func (a *audit) queued(e core.Event, t *account, was, is core.State) {
-	if was != core.Paused || is != core.Pending {
+	if is != core.Pending || was == core.Pending || t.ticket == a.clock {
 		return
 	}
 	_, user := e.(*core.UnpauseRequested)
