@@ -213,11 +213,19 @@ func (t *account) saved(a *audit, e *core.CheckpointSaved) {
 	a.ckpts[ckptKey{e.Trial, e.ID}] = c
 }
 
-// remove checks that no trial that may run again names the checkpoint.
+// remove checks that no trial names the checkpoint any more; kept checks the
+// reverse.
 func (a *audit) remove(x core.DeleteCheckpoint) error {
 	c := a.ckpts[ckptKey{x.Trial, x.ID}]
 	if c == nil || c.deleted {
 		return errors.New("there is none")
+	}
+	for _, t := range a.trials {
+		for _, ref := range a.m.Checkpoints(t.no) {
+			if ref.Trial == x.Trial && ref.ID == x.ID {
+				return fmt.Errorf("trial %d names it", t.no)
+			}
+		}
 	}
 	c.deleted = true
 	return nil

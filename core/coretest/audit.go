@@ -238,6 +238,23 @@ func (a *audit) resources() error {
 	return nil
 }
 
+// kept: a checkpoint that a trial names is there, and one that none names is
+// deleted.
+func (a *audit) kept() error {
+	named := map[ckptKey]bool{}
+	for _, t := range a.trials {
+		for _, ref := range a.m.Checkpoints(t.no) {
+			named[ckptKey{ref.Trial, ref.ID}] = true
+		}
+	}
+	for k, c := range a.ckpts {
+		if c.deleted == named[k] {
+			return fmt.Errorf("checkpoint #%d of trial %d: named is %t, deleted is %t", k.id, k.trial, named[k], c.deleted)
+		}
+	}
+	return nil
+}
+
 // idleSlot: no free slot where each trial that waits would fit.
 func (a *audit) idleSlot() error {
 	if o, _ := a.m.Outcome(); !a.hosted || a.m.Closing() || o != 0 || a.m.Count(core.Pending) == 0 {
@@ -291,6 +308,9 @@ func (a *audit) atEnd(s core.Spec) error {
 		if t.ends != 1 {
 			return fmt.Errorf("the end of trial %d was told %d times", t.no, t.ends)
 		}
+	}
+	if err := a.kept(); err != nil {
+		return err
 	}
 	o, why := a.m.Outcome()
 	if o == core.Finished && why == "" && !a.exhausted && a.planned != s.Trials {
