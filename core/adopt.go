@@ -2,8 +2,9 @@ package core
 
 // adoption is what a trial that exploits another one takes over.
 type adoption struct {
-	from   checkpoint
-	params span
+	from     checkpoint
+	explores bool // with other parameters
+	params   span
 }
 
 // willAdopt notes what the trial's next start takes over. The donor's checkpoint
@@ -11,8 +12,8 @@ type adoption struct {
 func (m *Machine) willAdopt(c Command, from checkpoint) {
 	m.forgo(c.Trial)
 	m.shared[from.ref]++
-	x := adoption{from, m.trials[c.Trial].params}
-	if c.Params != nil {
+	x := adoption{from: from, explores: c.Params != nil}
+	if x.explores {
 		x.params = m.store(c.Params)
 	}
 	m.adopts[c.Trial] = x
@@ -33,7 +34,19 @@ func (m *Machine) adopt(no TrialNo) {
 		return
 	}
 	delete(m.adopts, no)
-	t := &m.trials[no]
-	t.params, t.noRestore = x.params, false
+	if x.explores {
+		m.explore(no, x.params)
+	}
+	m.trials[no].noRestore = false
 	m.ckpts[no] = append(m.ckpts[no], x.from)
+}
+
+// explore gives a trial other parameters; what it was created with names its
+// files for good.
+func (m *Machine) explore(no TrialNo, params span) {
+	t := &m.trials[no]
+	if _, ok := m.first[no]; !ok {
+		m.first[no] = t.params
+	}
+	t.params = params
 }

@@ -32,8 +32,8 @@ func (m *Machine) stopAttempt(no TrialNo, why intent, text string) {
 	}
 	first := l.intent == noIntent
 	l.intent, l.text = why, text
-	if !first || !l.placed {
-		return // told already, or gone with its host
+	if !first || !l.placed || l.over {
+		return // told already, or gone
 	}
 	stop := StopAttempt{Trial: no, Attempt: t.attempt}
 	if m.savesAtStop(t, why) {
@@ -44,9 +44,25 @@ func (m *Machine) stopAttempt(no TrialNo, why intent, text string) {
 }
 
 func (e *AttemptEnded) apply(m *Machine) {
-	if m.current(e.Trial, e.Attempt) {
-		m.attemptOver(e.Trial, e.Error, e.NeverStarted, e.RestoreFailed)
+	if !m.current(e.Trial, e.Attempt) || m.liveOf(e.Trial).over {
+		return
 	}
+	if l := m.liveOf(e.Trial); l.saving > 0 {
+		l.over, l.end = true, *e // a checkpoint on its way still counts
+		return
+	}
+	m.attemptOver(e.Trial, e.Error, e.NeverStarted, e.RestoreFailed)
+}
+
+// saveOver counts a save that has ended, well or not; the attempt may have
+// waited for it.
+func (m *Machine) saveOver(no TrialNo, l *live) {
+	l.saving = max(l.saving, 1) - 1
+	if l.over && l.saving == 0 {
+		m.attemptOver(no, l.end.Error, l.end.NeverStarted, l.end.RestoreFailed)
+		return
+	}
+	m.settle(no)
 }
 
 // attemptOver is where a running trial goes on from: each intent has its state.

@@ -95,14 +95,13 @@ func (e *CheckpointSaved) apply(m *Machine) {
 		return
 	}
 	t, l := &m.trials[e.Trial], m.liveOf(e.Trial)
-	l.saving = max(l.saving, 1) - 1
 	t.noRestore = false
 	c := m.taken(e, l)
 	c.bytes = e.Bytes
 	m.ckpts[e.Trial] = append(m.ckpts[e.Trial], c)
 	m.tell(Observation{Kind: SawCheckpoint, To: ToScheduler | ToReporters, Trial: e.Trial, Attempt: e.Attempt, Iteration: e.Iteration})
 	m.keep(e.Trial)
-	m.settle(e.Trial)
+	m.saveOver(e.Trial, l)
 }
 
 func (e *SaveFailed) apply(m *Machine) {
@@ -110,10 +109,10 @@ func (e *SaveFailed) apply(m *Machine) {
 		return
 	}
 	l := m.liveOf(e.Trial)
-	l.saving = max(l.saving, 1) - 1
-	if l.intent == noIntent || l.intent == toPause {
+	if !l.over && (l.intent == noIntent || l.intent == toPause) {
 		m.stopAttempt(e.Trial, toFail, "its checkpoint could not be saved: "+e.Error)
 	}
+	m.saveOver(e.Trial, l)
 }
 
 // keep deletes what the policy does not keep: the newest stays, and of the

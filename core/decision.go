@@ -9,6 +9,7 @@ import (
 // apply takes one answer of the scheduler: all its decisions first, so that
 // those on one trial meet (B-010), then each trial once, then the commands.
 func (e *SchedulerDecided) apply(m *Machine) {
+	m.decided = max(m.decided, e.Through)
 	for _, d := range e.Decisions {
 		m.note(d)
 	}
@@ -89,7 +90,6 @@ func (m *Machine) settleIdle(no TrialNo, l *live) {
 
 // command carries out an order; one that no longer fits is dropped.
 func (m *Machine) command(c Command) {
-	m.commands++
 	if int(c.Trial) >= len(m.trials) {
 		return
 	}

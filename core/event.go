@@ -114,6 +114,8 @@ type (
 	SchedulerDecided struct {
 		Decisions []Decision
 		Commands  []Command
+		// Through is the number of the last observation that it answers.
+		Through uint64
 	}
 
 	// StopRequested: the user ends one trial, or all of them.

@@ -26,6 +26,7 @@ type Machine struct {
 	shared  map[CheckpointRef]int        // how many trials name it beside the first
 	adopts  map[TrialNo]adoption         // to be made at the next start
 	asked   map[TrialNo]resource.Request // requests of their own
+	first   map[TrialNo]span             // parameters before an exploit
 
 	freeLives []int32
 	counts    [states]int
@@ -57,7 +58,7 @@ type Machine struct {
 	wake        int64 // the timer that is set
 	observation uint64
 	owed        map[uint64]owed
-	commands    uint64
+	decided     uint64 // the last observation that the scheduler has answered
 
 	closing closing
 	outcome Outcome
@@ -99,6 +100,7 @@ func New() *Machine {
 		shared:      map[CheckpointRef]int{},
 		adopts:      map[TrialNo]adoption{},
 		asked:       map[TrialNo]resource.Request{},
+		first:       map[TrialNo]span{},
 		metricNames: []string{""},
 		metricIDs:   map[string]MetricID{},
 		owed:        map[uint64]owed{},

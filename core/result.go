@@ -28,7 +28,7 @@ func (e *ResultReported) apply(m *Machine) {
 		return
 	}
 	l := m.liveOf(e.Trial)
-	if l.last || l.intent == toStop || l.intent == toFail {
+	if l.over || l.last || l.intent == toStop || l.intent == toFail {
 		return // results after the one that stopped the trial (B-010)
 	}
 	t := &m.trials[e.Trial]

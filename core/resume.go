@@ -60,7 +60,11 @@ func (m *Machine) lost(no TrialNo) {
 	l := m.liveOf(no)
 	t := &m.trials[no]
 	t.spent += max(t.lastAt-t.attemptAt, 0)
-	l.saving = 0
+	t.attemptAt, l.saving = m.now, 0
+	if l.over {
+		m.attemptOver(no, l.end.Error, l.end.NeverStarted, l.end.RestoreFailed)
+		return
+	}
 	switch l.intent {
 	case toStop:
 		m.complete(no, l.text)

@@ -108,7 +108,9 @@ type live struct {
 	restart   bool // an exploit: after the pause it is queued at once
 	last      bool // Done was said
 	reported  bool
+	over      bool    // the attempt has ended; its saves have not
 	verdict   Verdict // decided, and not yet carried out
+	end       AttemptEnded
 	saving    uint32
 	credits   uint32
 	why       string // the verdict's reason

@@ -54,6 +54,18 @@ func (m *Machine) Params(no TrialNo) []byte {
 	return m.params[p.at : p.at+uint64(p.len) : p.at+uint64(p.len)]
 }
 
+// FirstParams are the parameters that the trial was created with; a scheduler
+// may have changed them since.
+func (m *Machine) FirstParams(no TrialNo) []byte {
+	if p, ok := m.first[no]; ok {
+		return m.params[p.at : p.at+uint64(p.len)]
+	}
+	return m.Params(no)
+}
+
+// Request is what a trial asks for.
+func (m *Machine) Request(no TrialNo) resource.Request { return m.request(no) }
+
 // State returns a trial's state; 0 for a trial that does not exist.
 func (m *Machine) State(no TrialNo) State {
 	if !m.exists(no) {
@@ -133,8 +145,9 @@ func (m *Machine) Owes(observation uint64) bool {
 // question to the searcher, no decision owed.
 func (m *Machine) Quiescent() bool { return m.ask.count == 0 && len(m.owed) == 0 }
 
-// Commands is how many commands of the scheduler have been applied.
-func (m *Machine) Commands() uint64 { return m.commands }
+// Decided is the number of the last observation that the scheduler's recorded
+// answers cover.
+func (m *Machine) Decided() uint64 { return m.decided }
 
 // Observations is the number of the last observation.
 func (m *Machine) Observations() uint64 { return m.observation }

@@ -19,6 +19,7 @@ type account struct {
 	attempt uint32
 	live    bool
 	last    bool // Done was said
+	ended   bool // but for its saves
 	refused bool // a result was: the trainable is ahead of what is counted
 	ends    int  // how often its end was told
 	ticket  int  // the event with which it began to wait
@@ -34,9 +35,17 @@ type account struct {
 	result    *core.ResultReported
 }
 
+// over is the end of an attempt, by which what it held is free.
 func (t *account) over() {
-	t.live, t.last, t.slots = false, false, nil
+	t.live, t.ended, t.last, t.slots = false, false, false, nil
 	clear(t.saves)
+}
+
+// ending is over once no save is under way.
+func (t *account) ending() {
+	if t.ended && len(t.saves) == 0 {
+		t.over()
+	}
 }
 
 func (t *account) asks(s core.Spec) resource.Request {
@@ -77,7 +86,7 @@ func (a *audit) action(x core.Action) error {
 	case core.TakeCheckpoint:
 		return a.save(x.Trial, x.Attempt, x.ID, x.Iteration)
 	case core.StopAttempt:
-		if a.live(x.Trial, x.Attempt) == nil {
+		if t := a.live(x.Trial, x.Attempt); t == nil || t.ended {
 			return errors.New("it does not run")
 		}
 		if x.SaveID != 0 {
@@ -181,7 +190,7 @@ func (a *audit) inTurn(t *account) error {
 
 func (a *audit) goOn(x core.ContinueAttempt) error {
 	t := a.live(x.Trial, x.Attempt)
-	if t == nil {
+	if t == nil || t.ended {
 		return errors.New("it does not run")
 	}
 	if t.credits += int(x.Credits); t.credits > t.accepted || x.Credits == 0 {
@@ -210,6 +219,7 @@ func (t *account) saved(a *audit, e *core.CheckpointSaved) {
 		c = &ckpt{iteration: e.Iteration, values: slices.Clone(t.values), results: t.results}
 	}
 	delete(t.saves, e.ID)
+	t.ending()
 	a.ckpts[ckptKey{e.Trial, e.ID}] = c
 }
 

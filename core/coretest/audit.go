@@ -81,7 +81,13 @@ func (a *audit) before(_ int64, e core.Event) {
 		}
 	case *core.AttemptEnded:
 		if t := a.live(e.Trial, e.Attempt); t != nil {
-			t.over()
+			t.ended = true
+			t.ending()
+		}
+	case *core.SaveFailed:
+		if t := a.live(e.Trial, e.Attempt); t != nil {
+			delete(t.saves, e.ID)
+			t.ending()
 		}
 	case *core.TrialReset:
 		if t := a.trial(e.Trial); t != nil && a.was[e.Trial] == core.Errored {
@@ -114,7 +120,7 @@ func (a *audit) beforePlugin(e core.Event) {
 			a.create(e.Suggestion, e.Extra)
 		}
 	case *core.ResultReported:
-		if t := a.live(e.Trial, e.Attempt); t != nil {
+		if t := a.live(e.Trial, e.Attempt); t != nil && !t.ended {
 			t.result = e
 		}
 	case *core.CheckpointSaved:

@@ -178,6 +178,8 @@ func (w *World) user() []core.Event {
 // able says what a trainable can do next, nil for nothing.
 func (w *World) able(p *proc) func() []core.Event {
 	switch {
+	case p.ended:
+		return func() []core.Event { return w.saves(p) }
 	case w.wrong():
 		return func() []core.Event { return w.crash(p) }
 	case !p.started:
@@ -202,8 +204,10 @@ func (w *World) able(p *proc) func() []core.Event {
 
 func (w *World) saves(p *proc) []core.Event {
 	x := p.saves[0]
-	p.saves = p.saves[1:]
-	if w.wrong() {
+	if p.saves = p.saves[1:]; p.ended && len(p.saves) == 0 {
+		w.gone(p)
+	}
+	if w.wrong() || x.iteration == never {
 		return []core.Event{&core.SaveFailed{Trial: p.trial, Attempt: p.attempt, ID: x.id, Error: "disk full"}}
 	}
 	return []core.Event{&core.CheckpointSaved{Trial: p.trial, Attempt: p.attempt, ID: x.id, Iteration: x.iteration, Bytes: 1}}
@@ -215,17 +219,30 @@ func (w *World) leaves(p *proc) []core.Event {
 		p.saves, p.saveID, p.last = append(p.saves, save{p.saveID, p.iter}), 0, true
 		return w.saves(p)
 	}
-	if len(p.saves) > 0 {
+	if len(p.saves) > 0 && w.one(2) {
 		return w.saves(p)
 	}
-	w.gone(p)
+	w.ends(p)
 	e := &core.AttemptEnded{Trial: p.trial, Attempt: p.attempt}
 	w.old = append(w.old, e)
 	return []core.Event{e}
 }
 
+// ends lets what is left of an attempt answer its saves.
+func (w *World) ends(p *proc) {
+	if p.ended = true; len(p.saves) == 0 {
+		w.gone(p)
+	}
+}
+
+// never is the iteration of a checkpoint that will not be made.
+const never = math.MaxUint64
+
 func (w *World) crash(p *proc) []core.Event {
-	w.gone(p)
+	if p.saveID != 0 {
+		p.saves = append(p.saves, save{p.saveID, never})
+	}
+	w.ends(p)
 	e := &core.AttemptEnded{Trial: p.trial, Attempt: p.attempt, Error: "exit status 1"}
 	if !p.started {
 		e.NeverStarted, e.RestoreFailed = w.one(4), w.one(3)

@@ -49,6 +49,7 @@ type proc struct {
 	saveID  uint32 // asked for with the stop
 	stop    bool
 	last    bool
+	ended   bool // saves are still to be answered
 }
 
 // Limits of one world.

@@ -44,7 +44,8 @@ var kinds = []*rapid.Generator[core.Event]{
 		return &core.SaveFailed{Trial: trial(t), Attempt: u32(t), ID: u32(t), Error: text(t)}
 	}),
 	event(func(t *rapid.T) core.Event {
-		return &core.SchedulerDecided{Decisions: rapid.SliceOfN(decision, 0, 4).Draw(t, "decisions"), Commands: rapid.SliceOfN(command, 0, 4).Draw(t, "commands")}
+		return &core.SchedulerDecided{Decisions: rapid.SliceOfN(decision, 0, 4).Draw(t, "decisions"), Commands: rapid.SliceOfN(command, 0, 4).Draw(t, "commands"),
+			Through: u64(t)}
 	}),
 	event(func(t *rapid.T) core.Event {
 		return &core.StopRequested{Trial: trial(t), All: yes(t), Reason: text(t)}

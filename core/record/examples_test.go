@@ -39,7 +39,7 @@ func example(i int) core.Event {
 		&core.CheckpointSaved{Trial: 5, Attempt: 2, ID: 3, Iteration: 7, Bytes: math.MinInt64},
 		&core.SaveFailed{Trial: 5, Attempt: 2, ID: 3, Error: "disk full"},
 		&core.SchedulerDecided{Decisions: []core.Decision{{Number: 9, Verdict: core.Stop, Until: 27, Reason: "worse"}, {Number: 10}},
-			Commands: []core.Command{{Kind: core.Exploit, Trial: 1, Donor: 2, Iteration: 4, Params: []byte("{}"), Request: &request, Reason: "better"}}},
+			Commands: []core.Command{{Kind: core.Exploit, Trial: 1, Donor: 2, Iteration: 4, Params: []byte("{}"), Request: &request, Reason: "better"}}, Through: 12},
 		&core.StopRequested{Trial: 5, All: true, Reason: "enough"},
 		&core.PauseRequested{Trial: 5, All: true},
 		&core.UnpauseRequested{Trial: 5, All: true},

@@ -239,6 +239,7 @@ func visitLists(f *fields, e core.Event) {
 	case *core.SchedulerDecided:
 		list(f, 1, &e.Decisions, decision)
 		list(f, 2, &e.Commands, command)
+		f.u64(3, &e.Through)
 	case *core.SuggestionsReceived:
 		f.u64(1, &e.Ask)
 		list(f, 2, &e.Suggestions, suggestion)

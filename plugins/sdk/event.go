@@ -28,6 +28,9 @@ const (
 	TrialRequeued
 	// ExperimentEnded: nothing will follow.
 	ExperimentEnded
+	// SearchEnded: the searcher has no more to suggest; further trials come
+	// only from the user. Schedulers that gather trials need not wait for more.
+	SearchEnded
 )
 
 // Event is one thing that happened. Which fields are set depends on Kind.

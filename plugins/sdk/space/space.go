@@ -5,6 +5,12 @@
 // store, send and compare in every language: reals and integers are themselves,
 // choices are the index of the chosen value, and NaN says that the parameter
 // does not exist in this point.
+//
+// Searchers draw points ([Space.Sample]), move between values and the unit cube
+// ([Space.ToUnit], [Space.FromUnit]) and walk through finite spaces ([Walk],
+// [Space.All]); hosts check points ([Space.Check], [Space.Holds]) and turn them
+// into JSON and back ([Space.Decode], [Space.Encode]). All of it presumes a space
+// that [Space.Validate] accepts.
 package space
 
 // Kind is the form of a parameter.
@@ -68,7 +74,8 @@ type Op uint8
 
 // Operations. Truth is 1 and 0. A parameter that does not exist, and anything
 // computed from it, is NaN ("unknown"): And is 0 if either side is 0, Or is 1 if
-// either side is 1, whatever the other; every other operation on NaN is NaN.
+// either side is 1, whatever the other; If looks at its condition and the branch
+// that it takes; every other operation on NaN is NaN.
 // A condition holds when it is 1; a constraint holds unless it is 0.
 const (
 	Const  Op = iota + 1 // Number

@@ -96,6 +96,7 @@ const (
 	Event_KIND_CHECKPOINT_SAVED Event_Kind = 8
 	Event_KIND_TRIAL_REQUEUED   Event_Kind = 9
 	Event_KIND_EXPERIMENT_ENDED Event_Kind = 10
+	Event_KIND_SEARCH_ENDED     Event_Kind = 11 // the searcher has no more to suggest
 )
 
 // Enum value maps for Event_Kind.
@@ -112,6 +113,7 @@ var (
 		8:  "KIND_CHECKPOINT_SAVED",
 		9:  "KIND_TRIAL_REQUEUED",
 		10: "KIND_EXPERIMENT_ENDED",
+		11: "KIND_SEARCH_ENDED",
 	}
 	Event_Kind_value = map[string]int32{
 		"KIND_UNSPECIFIED":      0,
@@ -125,6 +127,7 @@ var (
 		"KIND_CHECKPOINT_SAVED": 8,
 		"KIND_TRIAL_REQUEUED":   9,
 		"KIND_EXPERIMENT_ENDED": 10,
+		"KIND_SEARCH_ENDED":     11,
 	}
 )
 
@@ -1058,7 +1061,7 @@ const file_tunehost_v1_common_proto_rawDesc = "" +
 	"\vconcurrency\x18\x05 \x01(\x04R\vconcurrency\"2\n" +
 	"\x06Metric\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\x01R\x05value\"\xd3\x04\n" +
+	"\x05value\x18\x02 \x01(\x01R\x05value\"\xea\x04\n" +
 	"\x05Event\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x12+\n" +
 	"\x04kind\x18\x02 \x01(\x0e2\x17.tunehost.v1.Event.KindR\x04kind\x12\x14\n" +
@@ -1070,7 +1073,7 @@ const file_tunehost_v1_common_proto_rawDesc = "" +
 	"\ametrics\x18\b \x03(\v2\x13.tunehost.v1.MetricR\ametrics\x12\x18\n" +
 	"\aseconds\x18\t \x01(\x01R\aseconds\x12\x16\n" +
 	"\x06reason\x18\n" +
-	" \x01(\tR\x06reason\"\x93\x02\n" +
+	" \x01(\tR\x06reason\"\xaa\x02\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10KIND_TRIAL_ADDED\x10\x01\x12\x16\n" +
@@ -1083,7 +1086,8 @@ const file_tunehost_v1_common_proto_rawDesc = "" +
 	"\x15KIND_CHECKPOINT_SAVED\x10\b\x12\x17\n" +
 	"\x13KIND_TRIAL_REQUEUED\x10\t\x12\x19\n" +
 	"\x15KIND_EXPERIMENT_ENDED\x10\n" +
-	"\"\xc7\x01\n" +
+	"\x12\x15\n" +
+	"\x11KIND_SEARCH_ENDED\x10\v\"\xc7\x01\n" +
 	"\x06Traits\x12 \n" +
 	"\vindependent\x18\x01 \x01(\bR\vindependent\x12\x14\n" +
 	"\x05quiet\x18\x02 \x01(\bR\x05quiet\x12\x1b\n" +

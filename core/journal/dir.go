@@ -1,0 +1,108 @@
+package journal
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Dir is a directory of the operating system as an FS. All access stays below it, whatever links are in it.
+type Dir struct{ root *os.Root }
+
+// MakeDir makes the directory if it is not there, for its owner alone, and opens it for a Journal.
+func MakeDir(path string) (*Dir, error) {
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return nil, err
+	}
+	parent, err := OpenDir(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	defer parent.Close()
+	if err := parent.SyncDir(); err != nil {
+		return nil, err
+	}
+	return OpenDir(path)
+}
+
+// OpenDir opens a directory that exists; a Reader needs no more.
+func OpenDir(path string) (*Dir, error) {
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, err
+	}
+	return &Dir{root}, nil
+}
+
+// Close lets go of the directory; files that are open stay so.
+func (d *Dir) Close() error { return d.root.Close() }
+
+// List implements ReadFS.
+func (d *Dir) List() ([]string, error) {
+	dir, err := d.root.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	entries, err := dir.ReadDir(-1)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if e.Type().IsRegular() {
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
+}
+
+// Open implements ReadFS.
+func (d *Dir) Open(name string) (ReadFile, error) {
+	f, err := d.root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return osFile{f}, nil
+}
+
+// Create implements FS. The file is readable by its owner alone.
+func (d *Dir) Create(name string) (File, error) {
+	f, err := d.root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return osFile{f}, nil
+}
+
+// Rename implements FS.
+func (d *Dir) Rename(from, to string) error { return d.root.Rename(from, to) }
+
+// Remove implements FS.
+func (d *Dir) Remove(name string) error { return d.root.Remove(name) }
+
+// SyncDir implements FS.
+func (d *Dir) SyncDir() error {
+	dir, err := d.root.Open(".")
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return dir.Sync()
+}
+
+type osFile struct{ *os.File }
+
+func (f osFile) Size() (int64, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	if !info.Mode().IsRegular() {
+		return 0, fmt.Errorf("%s is no regular file", f.Name())
+	}
+	return info.Size(), nil
+}
+
+// Sync implements File.
+func (f osFile) Sync() error { return syncData(f.File) }

@@ -1,0 +1,203 @@
+//go:build unix
+
+package journal_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tunehost/tunehost/core/journal"
+)
+
+func makeDir(t *testing.T, path string) *journal.Dir {
+	t.Helper()
+	dir, err := journal.MakeDir(path)
+	must(t, err)
+	t.Cleanup(func() { _ = dir.Close() })
+	return dir
+}
+
+func TestDirIsPrivate(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "run", "journal")
+	dir := makeDir(t, path)
+	mustAppend(t, mustCreate(t, dir), 3)
+	for _, c := range []struct {
+		path string
+		want os.FileMode
+	}{{path, 0o700 | os.ModeDir}, {filepath.Join(path, "00000000000000000001.tj"), 0o600}} {
+		if info, err := os.Stat(c.path); err != nil || info.Mode() != c.want {
+			t.Errorf("%s: %v, %v", c.path, info.Mode(), err)
+		}
+	}
+}
+
+func TestDirDoesNotLeadOut(t *testing.T) {
+	path := t.TempDir()
+	outside := filepath.Join(t.TempDir(), "secret")
+	must(t, os.WriteFile(outside, []byte("secret"), 0o600))
+	must(t, os.Symlink(outside, filepath.Join(path, "00000000000000000001.tj")))
+	dir := makeDir(t, path)
+	if names, err := dir.List(); err != nil || len(names) != 0 {
+		t.Errorf("a link is listed: %v, %v", names, err)
+	}
+	for _, name := range []string{"00000000000000000001.tj", "../" + filepath.Base(path), outside} {
+		if _, err := dir.Open(name); err == nil {
+			t.Errorf("%s was opened", name)
+		}
+		if _, err := dir.Create(name); err == nil {
+			t.Errorf("%s was created", name)
+		}
+	}
+}
+
+func TestOpenDirMakesNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "none")
+	if _, err := journal.OpenDir(path); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("made")
+	}
+}
+
+// On a real directory: append, rotate and sync from two goroutines, while a third reads.
+func TestAppendSyncAndReadTogether(t *testing.T) {
+	dir := makeDir(t, t.TempDir())
+	j, err := journal.Create(dir, journal.Options{RunID: testRun, SegmentBytes: 4096})
+	must(t, err)
+	const events = 3000
+	var group sync.WaitGroup
+	group.Go(func() {
+		for j.Durable() <= events {
+			if err := j.Sync(); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	var seen [][]byte
+	group.Go(func() {
+		for r := journal.NewReader(dir); len(seen) < events; {
+			if err := readAll(r, &seen); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	for j.Next() <= events {
+		mustAppend(t, j, 1+int(j.Next()%7))
+	}
+	group.Wait()
+	must(t, j.Close())
+	if !equal(seen[:events], batch(0, 1, events)) {
+		t.Error("the reader has other events")
+	}
+}
+
+// B-085: a second holder is refused and told of the first.
+func TestLockDir(t *testing.T) {
+	dir := t.TempDir()
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	first, err := journal.LockDir(dir, now)
+	must(t, err)
+	_, err = journal.LockDir(dir, now)
+	var locked *journal.LockedError
+	if !errors.As(err, &locked) || locked.PID != os.Getpid() || locked.Started != "2026-11-21T12:00:00Z" {
+		t.Fatalf("second lock: %v", err)
+	}
+	wantText(t, err, fmt.Sprintf("%s is in use by process %d on ", dir, os.Getpid()))
+	must(t, os.Truncate(filepath.Join(dir, "LOCK"), 0))
+	_, err = journal.LockDir(dir, now)
+	wantText(t, err, "in use by another process")
+	must(t, first.Unlock())
+	second, err := journal.LockDir(dir, now)
+	must(t, err)
+	must(t, second.Unlock())
+}
+
+// A file that nobody holds is no lock, whatever it says.
+func TestStaleLockFile(t *testing.T) {
+	dir := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(dir, "LOCK"), []byte("pid 1\nstarted never\nhost here\n"), 0o600))
+	lock, err := journal.LockDir(dir, time.Unix(0, 0))
+	must(t, err)
+	must(t, lock.Unlock())
+}
+
+const childDir = "JOURNAL_TEST_CHILD_DIR"
+
+// TestMain is also the process that TestKillNine kills.
+func TestMain(m *testing.M) {
+	if path := os.Getenv(childDir); path != "" {
+		childAppends(path)
+	}
+	os.Exit(m.Run())
+}
+
+// childAppends says which events it has appended until it is killed.
+func childAppends(path string) {
+	_, err := journal.LockDir(path, time.Unix(0, 0))
+	exitIf(err)
+	dir, err := journal.OpenDir(path)
+	exitIf(err)
+	j, _, err := journal.Open(dir, testOpts, nil)
+	exitIf(err)
+	for {
+		_, err := j.Append(batch(0, int(j.Next()), 3))
+		exitIf(err)
+		fmt.Println(j.Next())
+	}
+}
+
+func exitIf(err error) {
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+}
+
+// B-080: a real process, killed with SIGKILL while it appends, loses nothing that it said was appended, and its lock.
+func TestKillNine(t *testing.T) {
+	path := t.TempDir()
+	dir := makeDir(t, path)
+	must(t, mustCreate(t, dir).Close())
+	for range 10 {
+		said := runChild(t, path)
+		lock, err := journal.LockDir(path, time.Unix(0, 0))
+		must(t, err)
+		all, opened, err := verify(dir)
+		if err != nil || opened.Next < said || !equal(all, batch(0, 1, len(all))) {
+			t.Fatalf("said %d, opened %+v, %v", said, opened, err)
+		}
+		must(t, lock.Unlock())
+	}
+}
+
+// runChild kills the child after some lines and returns the last number that it said.
+func runChild(t *testing.T, path string) (said uint64) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), childDir+"="+path)
+	out, err := cmd.StdoutPipe()
+	must(t, err)
+	must(t, cmd.Start())
+	lines := bufio.NewScanner(out)
+	for n := 0; lines.Scan(); n++ {
+		if _, err := fmt.Sscan(strings.TrimSpace(lines.Text()), &said); err != nil {
+			t.Fatalf("child: %s", lines.Text())
+		}
+		if n == 50 {
+			must(t, cmd.Process.Kill())
+		}
+	}
+	_ = cmd.Wait() // killed
+	return said
+}

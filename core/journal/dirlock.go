@@ -1,0 +1,109 @@
+//go:build unix
+
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+const lockName = "LOCK"
+
+// Lock says that this process, and no other, writes in a directory. The kernel ends it with the process, however that ends, so there are no
+// stale locks: a LOCK file that nobody holds means nothing.
+type Lock struct{ file *os.File }
+
+// LockedError says who holds the lock. B-085
+type LockedError struct {
+	Dir     string
+	PID     int    // 0 when the holder has not written it yet
+	Started string // when the holder took it, RFC 3339
+	Host    string // the holder's machine
+}
+
+// Error implements error in one line.
+func (e *LockedError) Error() string {
+	if e.PID == 0 {
+		return fmt.Sprintf("%s is in use by another process, which is just starting", e.Dir)
+	}
+	return fmt.Sprintf("%s is in use by process %d on %s since %s: stop that one first", e.Dir, e.PID, e.Host, e.Started)
+}
+
+// LockDir takes the lock of the directory dir, or returns a *LockedError. The time now is written down for people.
+func LockDir(dir string, now time.Time) (*Lock, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	file, err := root.OpenFile(lockName, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := lock(file, dir, now); err != nil {
+		_ = file.Close()
+		return nil, err
+	}
+	return &Lock{file}, nil
+}
+
+func lock(file *os.File, dir string, now time.Time) error {
+	err := flock(file)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return readHolder(file, dir)
+	}
+	if err != nil {
+		return fmt.Errorf("lock %s: %w", filepath.Join(dir, lockName), err)
+	}
+	return writeHolder(file, now)
+}
+
+func flock(file *os.File) error {
+	for {
+		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if !errors.Is(err, syscall.EINTR) {
+			return err
+		}
+	}
+}
+
+const holderFormat = "pid %d\nstarted %s\nhost %s\n"
+
+func writeHolder(file *os.File, now time.Time) error {
+	host, err := os.Hostname()
+	if err != nil || host == "" {
+		host = "unknown"
+	}
+	if err := file.Truncate(0); err != nil {
+		return err
+	}
+	_, err = file.WriteAt(fmt.Appendf(nil, holderFormat, os.Getpid(), now.UTC().Format(time.RFC3339), host), 0)
+	return err
+}
+
+// readHolder returns the *LockedError for what the holder wrote, as far as it can be read.
+func readHolder(file *os.File, dir string) error {
+	text, err := io.ReadAll(io.LimitReader(file, 1<<10))
+	if err != nil {
+		return fmt.Errorf("%s is in use by another process (%w)", dir, err)
+	}
+	locked := &LockedError{Dir: dir}
+	if n, _ := fmt.Sscanf(string(text), holderFormat, &locked.PID, &locked.Started, &locked.Host); n < 3 {
+		locked.PID = 0
+	}
+	return locked
+}
+
+// Unlock gives the lock back. The file stays: removing it could take it from under the next holder.
+func (l *Lock) Unlock() error {
+	if err := l.file.Truncate(0); err != nil {
+		_ = l.file.Close()
+		return err
+	}
+	return l.file.Close()
+}

@@ -1,0 +1,259 @@
+package journal_test
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+	"testing"
+
+	"github.com/tunehost/tunehost/core/journal"
+	"github.com/tunehost/tunehost/core/journal/journaltest"
+)
+
+// B-087: wherever the disk fills up, nothing recorded is damaged, and the same Append works once there is room.
+func TestFullDiskAtEveryByte(t *testing.T) {
+	for room := range int64(1500) {
+		fs := journaltest.New(uint64(room))
+		j := mustCreate(t, fs)
+		mustAppend(t, j, 3)
+		fs.SetRoom(room)
+		fillUp(t, j, 25)
+		must(t, j.Sync())
+		fs.SetRoom(-1)
+		for j.Next() <= 25 {
+			mustAppend(t, j, 1)
+		}
+		must(t, j.Close())
+		all, opened, err := verify(fs)
+		if err != nil || !opened.Clean || !equal(all, batch(0, 1, 25)) {
+			t.Fatalf("room %d: %d events, %+v, %v", room, len(all), opened, err)
+		}
+	}
+}
+
+func fillUp(t *testing.T, j *journal.Journal, until uint64) {
+	t.Helper()
+	for j.Next() <= until {
+		if _, err := j.Append(batch(0, int(j.Next()), 1)); err != nil {
+			wantError(t, err, journal.ErrNoSpace)
+			wantError(t, err, syscall.ENOSPC)
+			return
+		}
+	}
+}
+
+// A full disk and then a death: the partial frame may be there or not.
+func TestFullDiskThenDeath(t *testing.T) {
+	for room := range int64(700) {
+		fs, h := journaltest.New(uint64(room)), &history{}
+		must(t, h.life(fs))
+		fs.SetRoom(room)
+		err := h.life(fs)
+		if isWrong(err) {
+			t.Fatalf("room %d: %v", room, err)
+		}
+		fs.Die(journaltest.Death(room % 2))
+		fs = fs.Restart(uint64(room))
+		fs.SetRoom(-1)
+		settle(t, fmt.Sprintf("room %d", room), fs, h)
+	}
+}
+
+// A full disk while the last segment is mended: Open fails, nothing is lost, and it works later.
+func TestFullDiskInOpen(t *testing.T) {
+	for room := range int64(800) {
+		fs := small(t, false)
+		fs.SetRoom(room)
+		j, _, err := journal.Open(fs, testOpts, nil)
+		if err != nil {
+			wantError(t, err, journal.ErrNoSpace)
+			fs.SetRoom(-1)
+			j, _, err = journal.Open(fs, testOpts, nil)
+		}
+		must(t, err)
+		if j.Next() != 37 {
+			t.Fatalf("room %d: next %d", room, j.Next())
+		}
+	}
+}
+
+// After a failure of the disk the journal says so for ever, and what was acknowledged is there when it is opened anew.
+func TestFailureIsFinal(t *testing.T) {
+	for _, failure := range []journaltest.Failure{journaltest.IO, journaltest.Short} {
+		for _, synced := range []bool{false, true} {
+			t.Run(fmt.Sprint(failure, synced), func(t *testing.T) { failOnce(t, failure, synced) })
+		}
+	}
+}
+
+func failOnce(t *testing.T, failure journaltest.Failure, synced bool) {
+	fs := journaltest.New(1)
+	j := mustCreate(t, fs)
+	mustAppend(t, j, 4)
+	must(t, j.Sync())
+	mustAppend(t, j, 1)
+	var err error
+	if fs.FailAt(fs.Ops()+1, failure); synced && failure == journaltest.IO {
+		err = j.Sync()
+	} else {
+		_, err = j.Append(batch(0, 6, 1))
+	}
+	wantError(t, err, journal.ErrFailed)
+	ops := fs.Ops()
+	_, err = j.Append(batch(0, 6, 1))
+	wantError(t, err, journal.ErrFailed)
+	wantError(t, j.Sync(), journal.ErrFailed)
+	wantError(t, j.Close(), journal.ErrFailed)
+	if fs.Ops() != ops || j.Durable() != 5 {
+		t.Errorf("the disk was asked again; durable is %d", j.Durable())
+	}
+	fs.Die(journaltest.Power)
+	all, _, err := verify(fs.Restart(3))
+	if err != nil || len(all) < 4 || !equal(all, batch(0, 1, len(all))) {
+		t.Errorf("%d events, %v", len(all), err)
+	}
+}
+
+// The kernel says that a second sync has worked, and a process that opens the journal sees all of it in the page cache. Still nothing
+// that this process appends may rest on what the disk does not have.
+func TestPageCacheThatLies(t *testing.T) {
+	for seed := range uint64(200) {
+		fs, h := journaltest.New(seed), &history{}
+		must(t, h.life(fs))
+		h.epoch++
+		j, err := h.open(fs)
+		must(t, err)
+		must(t, h.append(j, 3))
+		fs.FailAt(fs.Ops()+1, journaltest.IO)
+		wantError(t, h.sync(j), journal.ErrFailed)
+		fs.Die(journaltest.Kill)
+		fs = fs.Restart(seed)
+		must(t, h.life(fs))
+		fs.Die(journaltest.Power)
+		settle(t, fmt.Sprintf("seed %d", seed), fs.Restart(seed), h)
+	}
+}
+
+// Power may go right after a process that had been killed in Close was followed by another one: the closing frame is then torn in a segment that is not the
+// last.
+func TestClosingFrameTornInASealedSegment(t *testing.T) {
+	for n := range 41 {
+		fs := small(t, true)
+		name := fs.Names()[len(fs.Names())-1]
+		j, _, err := journal.Open(fs, testOpts, nil)
+		must(t, err)
+		mustAppend(t, j, 1)
+		b := fs.ReadBytes(name)
+		fs.WriteBytes(name, b[:len(b)-n])
+		if all, _, err := verify(fs); err != nil || !equal(all, batch(0, 1, 37)) {
+			t.Fatalf("%d bytes of the closing frame lost: %d events, %v", n, len(all), err)
+		}
+		var live [][]byte
+		if err := readAll(journal.NewReader(fs), &live); err != nil || len(live) != 37 {
+			t.Fatalf("%d bytes of the closing frame lost: reader has %d events, %v", n, len(live), err)
+		}
+	}
+}
+
+// A full disk at any operation of an Append that begins a segment: either it can be repeated, also with another batch, or it is final.
+func TestFullDiskAtEveryOperationOfRotation(t *testing.T) {
+	for n := 1; n <= 7; n++ {
+		fs := journaltest.New(1)
+		j := mustCreate(t, fs)
+		mustAppend(t, j, 8)
+		fs.FailAt(fs.Ops()+n, journaltest.NoSpace)
+		_, err := j.Append(batch(0, 9, 9))
+		_, again := j.Append(batch(0, int(j.Next()), 1))
+		if final := errors.Is(err, journal.ErrFailed); final != errors.Is(again, journal.ErrFailed) || !final && again != nil {
+			t.Fatalf("op %d: %v, and then %v", n, err, again)
+		}
+		next := j.Next()
+		fs.Die(journaltest.Kill)
+		all, opened, err := verify(fs.Restart(1))
+		if err != nil || opened.Next < next || !equal(all, batch(0, 1, len(all))) {
+			t.Fatalf("op %d: %d events, %v", n, len(all), err)
+		}
+	}
+}
+
+// When the part that a full disk took cannot be cut off, the file's end is unknown.
+func TestFullDiskThatCannotBeTakenBack(t *testing.T) {
+	fs := journaltest.New(1)
+	j := mustCreate(t, fs)
+	fs.FailAt(fs.Ops()+1, journaltest.NoSpace)
+	fs.FailAt(fs.Ops()+2, journaltest.IO)
+	_, err := j.Append(batch(0, 1, 1))
+	wantError(t, err, journal.ErrFailed)
+	wantError(t, err, syscall.EIO)
+	_, err = j.Append(batch(0, 1, 1))
+	wantError(t, err, journal.ErrFailed)
+}
+
+// What a full disk took of a large frame is cut off, so that a smaller one, or the closing one, is the last thing in the file.
+func TestFullDiskLeavesNothingBehind(t *testing.T) {
+	fs := journaltest.New(1)
+	j := mustCreate(t, fs)
+	fs.SetRoom(500)
+	_, err := j.Append([][]byte{make([]byte, 1000)})
+	wantError(t, err, journal.ErrNoSpace)
+	mustAppend(t, j, 1)
+	must(t, j.Close())
+	if _, opened, err := verify(fs); err != nil || !opened.Clean || opened.Next != 2 {
+		t.Errorf("%+v, %v", opened, err)
+	}
+}
+
+// What a death left of segments in the making goes; files of others stay.
+func TestTemporariesAreRemoved(t *testing.T) {
+	fs := small(t, false)
+	fs.WriteBytes("00000000000000000099.tj.tmp", []byte("half"))
+	fs.WriteBytes("notes.tmp", []byte("mine"))
+	_, _, err := journal.Open(fs, testOpts, nil)
+	must(t, err)
+	if fs.ReadBytes("00000000000000000099.tj.tmp") != nil || fs.ReadBytes("notes.tmp") == nil {
+		t.Errorf("files: %v", fs.Names())
+	}
+}
+
+// A disk that fails at any operation of Open, or from there on, makes Open fail. It is never taken for damage or for a torn end, and afterwards
+// all events are there.
+func TestFailureAtEveryOperationOfOpen(t *testing.T) {
+	whole := small(t, false)
+	_, _, err := journal.Open(whole, testOpts, nil)
+	must(t, err)
+	for op := 1; op <= whole.Ops(); op++ {
+		for _, forever := range []bool{false, true} {
+			fs := small(t, false)
+			for at := op; at == op || forever && at <= whole.Ops(); at++ {
+				fs.FailAt(at, journaltest.IO)
+			}
+			_, opened, err := journal.Open(fs, testOpts, nil)
+			wantError(t, err, syscall.EIO)
+			if opened.Cut != nil {
+				t.Fatalf("op %d: cut %v", op, opened.Cut)
+			}
+			fs.Die(journaltest.Power)
+			fs = fs.Restart(uint64(op))
+			if all, _, err := verify(fs); err != nil || !equal(all, batch(0, 1, 36)) {
+				t.Fatalf("op %d: %d events, %v", op, len(all), err)
+			}
+		}
+	}
+}
+
+// The same for a reader, which goes on when the disk does.
+func TestFailureAtEveryOperationOfAReader(t *testing.T) {
+	whole := small(t, true)
+	var want [][]byte
+	must(t, readAll(journal.NewReader(whole), &want))
+	for op := 1; op <= whole.Ops(); op++ {
+		fs := small(t, true)
+		fs.FailAt(op, journaltest.IO)
+		r := journal.NewReader(fs)
+		var seen [][]byte
+		wantError(t, readAll(r, &seen), syscall.EIO)
+		if err := readAll(r, &seen); err != nil || !equal(seen, want) {
+			t.Fatalf("op %d: %d events, %v", op, len(seen), err)
+		}
+	}
+}

@@ -1,0 +1,304 @@
+package journal
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Replay is given the batches of a journal in order. The records are valid during the call only. Its error ends the reading.
+type Replay func(first uint64, records [][]byte) error
+
+// Opened is what Open and Verify found.
+type Opened struct {
+	RunID  RunID
+	Format uint16 // of the last segment
+	Next   uint64 // number that the next event will get; Next-1 events are there
+	Clean  bool   // the last writer closed the journal
+	Cut    *Cut   // the torn end that is not part of the journal; nil when there is none
+}
+
+// Cut is a torn end: bytes that no Sync has acknowledged, as far as the journal knows. B-086
+type Cut struct {
+	File   string
+	Offset int64  // byte of the file after the last whole frame
+	Bytes  int64  // how many were cut off
+	Event  uint64 // number of the first event that was lost, if there was one
+	Reason string
+}
+
+// String describes the cut in one line, for a warning.
+func (c *Cut) String() string {
+	return fmt.Sprintf("%s: %d bytes cut off at byte %d, from event %d on: %s (an append that a crash interrupted)",
+		c.File, c.Bytes, c.Offset, c.Event, c.Reason)
+}
+
+// Create begins the journal of the run Options.RunID. When it returns, the empty journal is durable. The caller holds the directory's Lock.
+//
+// Errors: ErrExists, ErrNoSpace.
+func Create(fs FS, opts Options) (*Journal, error) {
+	if opts.RunID == (RunID{}) {
+		return nil, errors.New("journal: a run needs an id")
+	}
+	segmentBytes, err := opts.segmentBytes()
+	if err != nil {
+		return nil, err
+	}
+	firsts, err := segments(fs)
+	if err != nil {
+		return nil, err
+	}
+	if len(firsts) > 0 {
+		return nil, ErrExists
+	}
+	return start(fs, segmentBytes, opts.RunID, 1, 0)
+}
+
+// Open replays the whole journal, mends its end if the last writer did not close it, and returns it ready for appending. When it returns, all
+// that was replayed is durable. The caller holds the directory's Lock.
+//
+// Errors: ErrCorrupt, ErrNewerFormat, ErrWrongRun, ErrNoJournal (nothing written), ErrNoSpace, and those of replay.
+func Open(fs FS, opts Options, replay Replay) (*Journal, Opened, error) {
+	segmentBytes, err := opts.segmentBytes()
+	if err != nil {
+		return nil, Opened{}, err
+	}
+	w, err := inspect(fs, opts, replay)
+	if err != nil {
+		return nil, w.opened, err
+	}
+	if err := mend(fs, w); err != nil {
+		return nil, w.opened, noSpace(err)
+	}
+	j, err := start(fs, segmentBytes, w.opened.RunID, w.opened.Next, w.link)
+	return j, w.opened, err
+}
+
+// Verify reads the whole journal as Open does, and writes nothing. On a journal that is being written it may report a torn end that is none.
+func Verify(fs ReadFS, opts Options, replay Replay) (Opened, error) {
+	w, err := inspect(fs, opts, replay)
+	return w.opened, err
+}
+
+func inspect(fs ReadFS, opts Options, replay Replay) (*walk, error) {
+	w := &walk{fs: fs, replay: replay, opened: Opened{RunID: opts.RunID, Next: 1}}
+	firsts, err := segments(fs)
+	if err != nil {
+		return w, err
+	}
+	if len(firsts) == 0 {
+		return w, ErrNoJournal
+	}
+	return w, w.run(firsts)
+}
+
+// mend makes what was replayed durable, whatever the page cache told. A clean end says that it is; a segment without events is replaced anyway.
+func mend(fs FS, w *walk) error {
+	if err := removeTemporaries(fs); err != nil {
+		return err
+	}
+	if w.opened.Clean || !w.lastHasEvents() {
+		return nil
+	}
+	file, err := newSegment(fs, segmentName(w.lastFirst), w.last)
+	if err != nil {
+		return err
+	}
+	return file.Close()
+}
+
+// start begins a segment at event next, all before which is durable.
+func start(fs FS, segmentBytes int64, run RunID, next uint64, link uint32) (*Journal, error) {
+	j := &Journal{
+		fs: fs, run: run, seed: frameSeed(run), segmentBytes: segmentBytes,
+		next: next, durable: next, link: link,
+	}
+	if err := j.begin(); err != nil {
+		return nil, noSpace(err)
+	}
+	return j, nil
+}
+
+// walk goes through a journal from its first event to its last.
+type walk struct {
+	fs     ReadFS
+	replay Replay
+	opened Opened
+	link   uint32
+
+	lastFirst uint64 // the last segment's first event,
+	last      []byte // and its header and whole frames with records
+}
+
+func (w *walk) lastHasEvents() bool { return w.opened.Next > w.lastFirst }
+
+func (w *walk) run(firsts []uint64) error {
+	for i, first := range firsts {
+		if first != w.opened.Next {
+			return w.corrupt(segmentName(first), 0, fmt.Sprintf("the segment %s is missing", segmentName(w.opened.Next)))
+		}
+		var err error
+		if i+1 < len(firsts) {
+			err = w.sealed(first, firsts[i+1])
+		} else {
+			err = w.tail(first)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *walk) corrupt(name string, offset int64, reason string) error {
+	return &CorruptError{File: name, Offset: offset, Event: w.opened.Next, Reason: reason}
+}
+
+// header reads and checks the header of the segment that begins with event first.
+func (w *walk) header(file io.ReaderAt, first uint64) error {
+	h, err := readHeader(file, first)
+	if err != nil {
+		return err
+	}
+	if w.opened.RunID == (RunID{}) {
+		w.opened.RunID = h.run
+	}
+	if h.run != w.opened.RunID {
+		return fmt.Errorf("%w: %s is of run %x, not %x", ErrWrongRun, segmentName(first), h.run, w.opened.RunID)
+	}
+	if h.link != w.link {
+		return w.corrupt(segmentName(first), 12, "it does not continue the segment before it")
+	}
+	w.opened.Format = h.format
+	return nil
+}
+
+func readHeader(file io.ReaderAt, first uint64) (segmentHeader, error) {
+	b := make([]byte, segmentHeaderBytes)
+	n, err := readFull(file, b)
+	if err != nil {
+		return segmentHeader{}, err
+	}
+	return decodeSegmentHeader(segmentName(first), first, b[:n])
+}
+
+// sealed reads a segment that has another one, beginning with event until, after it.
+func (w *walk) sealed(first, until uint64) error {
+	name := segmentName(first)
+	file, err := w.fs.Open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if err := w.header(file, first); err != nil {
+		return err
+	}
+	s := newScanner(file, w.opened.RunID)
+	for w.opened.Next < until {
+		if err := w.step(s); err != nil {
+			return w.sealedError(name, s.offset, until, err)
+		}
+	}
+	return w.sealedEnd(file, name, s.offset)
+}
+
+func (w *walk) sealedError(name string, offset int64, until uint64, err error) error {
+	if err == io.EOF {
+		return w.corrupt(name, offset, fmt.Sprintf("the file ends here, and the next one begins with event %d", until))
+	}
+	if reason, ok := noFrame(err); ok {
+		return w.corrupt(name, offset, reason)
+	}
+	return err
+}
+
+// sealedEnd checks that nothing but a closing frame, whole or torn, follows the last event.
+func (w *walk) sealedEnd(file ReadFile, name string, offset int64) error {
+	size, err := file.Size()
+	if err != nil {
+		return err
+	}
+	if size-offset > frameHeaderBytes {
+		return w.corrupt(name, offset, fmt.Sprintf("%d bytes follow the last event", size-offset))
+	}
+	return nil
+}
+
+// step replays the next frame. Its error is io.EOF, a badFrame or a failure.
+func (w *walk) step(s *scanner) error {
+	f, err := s.next(w.opened.Next)
+	if err != nil {
+		return err
+	}
+	if f.closed() {
+		s.offset = f.offset
+		return errClosedFrame
+	}
+	if w.replay != nil {
+		if err := w.replay(f.first, f.records); err != nil {
+			return fmt.Errorf("replay of events from %d: %w", f.first, err)
+		}
+	}
+	w.opened.Next, w.link = f.end(), f.headerCRC
+	return nil
+}
+
+// errClosedFrame ends the walk through a segment at its closing frame.
+var errClosedFrame = badFrame("the segment was closed here")
+
+// tail reads the last segment. It is read once, into memory: what is replayed is exactly what mend will write, even
+// when the disk and the page cache disagree.
+func (w *walk) tail(first uint64) error {
+	name := segmentName(first)
+	contents, err := w.readLast(name)
+	if err != nil {
+		return err
+	}
+	file := bytes.NewReader(contents)
+	if err := w.header(file, first); err != nil {
+		return err
+	}
+	s := newScanner(file, w.opened.RunID)
+	for err == nil {
+		err = w.step(s)
+	}
+	reason, ok := noFrame(err)
+	if !ok {
+		return err
+	}
+	w.lastFirst, w.last = first, contents[:s.offset]
+	rest := contents[s.offset:]
+	if w.opened.Clean = err == errClosedFrame && len(rest) == frameHeaderBytes; w.opened.Clean || len(rest) == 0 {
+		return nil
+	}
+	return w.torn(name, rest, reason)
+}
+
+// torn decides whether rest, which begins with no frame that continues the journal, is a torn end or damage.
+func (w *walk) torn(name string, rest []byte, reason string) error {
+	offset := int64(len(w.last))
+	if durable := knownDurable(rest, frameSeed(w.opened.RunID)); durable > w.opened.Next {
+		return w.corrupt(name, offset, reason+fmt.Sprintf(", and the events before %d had been synced", durable))
+	}
+	w.opened.Cut = &Cut{File: name, Offset: offset, Bytes: int64(len(rest)), Event: w.opened.Next, Reason: reason}
+	return nil
+}
+
+func (w *walk) readLast(name string) ([]byte, error) {
+	file, err := w.fs.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	size, err := file.Size()
+	if err != nil {
+		return nil, err
+	}
+	if size > MaxSegmentBytes {
+		return nil, w.corrupt(name, MaxSegmentBytes, fmt.Sprintf("%d bytes are more than a segment can have", size))
+	}
+	b := make([]byte, size)
+	n, err := readFull(file, b)
+	return b[:n], err
+}

@@ -1,0 +1,174 @@
+package journal
+
+import (
+	"fmt"
+	"io"
+	"slices"
+)
+
+// Reader reads a journal that may be written meanwhile. It takes no lock and writes nothing. It is for one goroutine.
+type Reader struct {
+	fs   ReadFS
+	file ReadFile // nil until the first segment is there
+
+	first   uint64 // of the segment that is read
+	run     RunID
+	next    uint64
+	durable uint64
+	link    uint32
+	scan    *scanner
+	closed  bool
+}
+
+// NewReader returns a Reader at the journal's first event. It does not touch fs yet, where there need not be a journal.
+func NewReader(fs ReadFS) *Reader { return &Reader{fs: fs, next: 1, durable: 1} }
+
+// Next returns the next batch and the number of its first event; the records are valid until the next call. io.EOF means that there
+// is no further whole batch now: call again later, as often as wanted.
+//
+// Other errors: ErrCorrupt, ErrNewerFormat, ErrRewound, ErrClosed and those of the file system.
+func (r *Reader) Next() (first uint64, records [][]byte, err error) {
+	f, err := r.frame()
+	if reason, none := noFrame(err); none {
+		f, err = r.goOn(reason)
+	}
+	if err != nil {
+		return 0, nil, err
+	}
+	r.next, r.link = f.end(), f.headerCRC
+	r.durable = max(r.durable, f.durable)
+	return f.first, f.records, nil
+}
+
+// Durable returns the number of the first event of which the Reader does not know that loss of power cannot take it back.
+func (r *Reader) Durable() uint64 { return r.durable }
+
+// RunID returns the run that the journal is of, or zero before the first successful Next.
+func (r *Reader) RunID() RunID { return r.run }
+
+// Close lets go of the journal.
+func (r *Reader) Close() error {
+	r.closed = true
+	if r.file == nil {
+		return nil
+	}
+	err := r.file.Close()
+	r.file = nil
+	return err
+}
+
+// frame returns the next frame with records of the current file.
+func (r *Reader) frame() (frame, error) {
+	if r.closed {
+		return frame{}, ErrClosed
+	}
+	if r.file == nil {
+		return frame{}, io.EOF
+	}
+	f, err := r.scan.next(r.next)
+	if err == nil && f.closed() {
+		// The closing frame is no place to go on from: an empty segment is replaced by one of the same name.
+		r.scan.offset = f.offset
+		return frame{}, errClosedFrame
+	}
+	return f, err
+}
+
+// goOn looks for the next frame where the current file has none: in the next segment, or in the same one by a fresh look, because a
+// writer may have appended to it or replaced it.
+func (r *Reader) goOn(reason string) (frame, error) {
+	firsts, err := segments(r.fs)
+	if err != nil || len(firsts) == 0 {
+		return frame{}, r.nothing(err)
+	}
+	if err := r.enter(firsts); err != nil {
+		return frame{}, err
+	}
+	f, err := r.frame()
+	fresh, none := noFrame(err)
+	if !none {
+		return f, err
+	}
+	if firsts[len(firsts)-1] > r.next {
+		// The list was made before the fresh look, so this segment was complete.
+		return frame{}, &CorruptError{File: segmentName(r.first), Offset: r.scan.offset, Event: r.next, Reason: fresh}
+	}
+	return frame{}, io.EOF
+}
+
+// nothing is the answer when there are no segments at all.
+func (r *Reader) nothing(err error) error {
+	if err == nil && r.file != nil {
+		err = fmt.Errorf("%s: %w", segmentName(r.first), ErrNoJournal)
+	}
+	if err == nil {
+		err = io.EOF
+	}
+	return err
+}
+
+// enter opens the segment that has event next, or will have it.
+func (r *Reader) enter(firsts []uint64) error {
+	if r.file == nil && firsts[0] != 1 {
+		return &CorruptError{File: segmentName(firsts[0]), Event: 1, Reason: "the segment " + segmentName(1) + " is missing"}
+	}
+	at, found := slices.BinarySearch(firsts, r.next)
+	if !found {
+		at--
+	}
+	if at < 0 {
+		return ErrRewound
+	}
+	return r.open(firsts[at])
+}
+
+// open goes to the segment that begins with event first: a new one, or the current one again.
+func (r *Reader) open(first uint64) error {
+	file, err := r.fs.Open(segmentName(first))
+	if err != nil {
+		return err
+	}
+	offset, err := r.position(file, first)
+	if err != nil {
+		_ = file.Close()
+		return err
+	}
+	if r.file == nil {
+		r.scan = newScanner(file, r.run)
+	} else {
+		_ = r.file.Close() // it was open for reading only
+	}
+	r.scan.restart(file, offset)
+	r.file, r.first = file, first
+	return nil
+}
+
+// position checks that file continues what was read, and returns the offset to go on at.
+func (r *Reader) position(file ReadFile, first uint64) (int64, error) {
+	h, err := readHeader(file, first)
+	if err != nil {
+		return 0, err
+	}
+	if r.file == nil {
+		r.run = h.run
+	}
+	if h.run != r.run {
+		return 0, fmt.Errorf("%w: %s is of run %x, not %x", ErrWrongRun, segmentName(first), h.run, r.run)
+	}
+	if r.file == nil || first != r.first {
+		return segmentHeaderBytes, r.checkLink(h)
+	}
+	size, err := file.Size()
+	if err == nil && size < r.scan.offset {
+		err = ErrRewound
+	}
+	return r.scan.offset, err
+}
+
+// checkLink refuses a segment that follows other events than those that were read, or that begins before them.
+func (r *Reader) checkLink(h segmentHeader) error {
+	if h.link != r.link {
+		return ErrRewound
+	}
+	return nil
+}

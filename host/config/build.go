@@ -1,0 +1,333 @@
+package config
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/tunehost/tunehost/host/expr"
+	"github.com/tunehost/tunehost/host/nearest"
+)
+
+// builder makes an Experiment from a tree. Parts that the table found wrong are
+// left out, so that each mistake is told once and all others still are.
+type builder struct {
+	*problems
+	root *node
+	e    *Experiment
+	bad  map[string]bool // top-level keys with mistakes of form
+	// wrong are parameters that were told to be wrong.
+	wrong map[string]bool
+}
+
+func build(p *problems, root *node, set *settings) *Experiment {
+	b := &builder{p, root, &Experiment{}, map[string]bool{}, map[string]bool{}}
+	b.shapes()
+	if root.kind != mapKind {
+		return b.e
+	}
+	b.identity(set)
+	b.space()
+	b.constraints()
+	b.points()
+	b.objectives()
+	b.plugins()
+	b.running()
+	b.ending()
+	b.files()
+	b.templates()
+	return b.e
+}
+
+// shapes checks the tree against the table and remembers which keys are wrong.
+func (b *builder) shapes() {
+	if b.root.kind != mapKind {
+		experiment.check(b.problems, b.root)
+		return
+	}
+	for _, k := range experiment.keys {
+		before := len(b.errs)
+		if n := b.root.get(k.name); n != nil {
+			k.shape.check(b.problems, n)
+		}
+		b.bad[k.name] = len(b.errs) > before
+	}
+	outer := *experiment
+	outer.keys = slices.Clone(experiment.keys)
+	for i := range outer.keys {
+		outer.keys[i].shape = &special{test: func(*problems, *node) {}}
+	}
+	outer.check(b.problems, b.root)
+}
+
+// at is a key of the file that is of the right form, its default, or nil.
+func (b *builder) at(name string) *node {
+	if n := b.root.get(name); n != nil && !b.bad[name] {
+		return n
+	}
+	return experiment.defaultOf(name)
+}
+
+// defaultOf is the default of a key, or nil.
+func (o *object) defaultOf(name string) *node {
+	for _, k := range o.keys {
+		if k.name == name {
+			return defaultOf(k)
+		}
+	}
+	return nil
+}
+
+func defaultOf(k key) *node {
+	if k.value == "" {
+		return nil
+	}
+	return readYAML(&problems{}, "default of "+k.name, []byte(k.value))
+}
+
+// fields is a map with its defaults.
+type fields struct {
+	n     *node
+	table *object
+}
+
+func (f fields) at(name string) *node {
+	if n := f.n.get(name); n != nil {
+		return n
+	}
+	return f.table.defaultOf(name)
+}
+
+func (f fields) text(name string) string { return textOf(f.at(name)) }
+func (f fields) truth(name string) bool  { return textOf(f.at(name)) == "true" }
+func (f fields) integer(name string) int64 {
+	i, _ := f.at(name).integer()
+	return i
+}
+
+func (f fields) real(name string) *float64 {
+	if x, ok := f.n.get(name).float(); ok {
+		return &x
+	}
+	return nil
+}
+
+func textOf(n *node) string {
+	if n == nil {
+		return ""
+	}
+	return n.text
+}
+
+func (b *builder) integer(name string) int64 {
+	i, _ := b.at(name).integer()
+	return i
+}
+
+// texts reads a list of texts, or one text.
+func texts(n *node) []string {
+	switch {
+	case n == nil:
+		return nil
+	case n.kind != listKind:
+		return []string{n.text}
+	}
+	var out []string
+	for _, item := range n.items {
+		out = append(out, item.text)
+	}
+	return out
+}
+
+func textMap(n *node) map[string]string {
+	if n == nil {
+		return nil
+	}
+	out := map[string]string{}
+	for _, e := range n.keys {
+		out[e.name] = e.value.text
+	}
+	return out
+}
+
+func (b *builder) identity(set *settings) {
+	b.e.Name = textOf(b.at("name"))
+	if u, ok := unsignedOf(b.at("seed")); ok {
+		b.e.Seed = &u
+	}
+	n := b.root.get("trainable")
+	if n == nil && !set.noTrainable {
+		b.fail(b.root.pos, `key "trainable" is missing`)
+	}
+	if n != nil && !b.bad["trainable"] {
+		b.trainable(n)
+	}
+}
+
+func (b *builder) trainable(n *node) {
+	f := fields{n, trainable}
+	t := &Trainable{Env: textMap(n.get("env")), InheritEnv: f.truth("inherit_env"), Command: texts(n.get("command"))}
+	t.Deadline, _ = durationOf(n.get("deadline"))
+	switch hasCommand, hasPlugin := n.has("command"), n.has("plugin"); {
+	case hasCommand && hasPlugin:
+		b.fail(n.get("plugin").pos, `found both "command" and "plugin", expected one of them`)
+	case !hasCommand && !hasPlugin:
+		b.fail(n.pos, `found neither "command" nor "plugin", expected one of them`)
+	case hasPlugin:
+		b.pluginOnly(n)
+		ref := newPluginRef(f.text("plugin"), n.get("plugin").pos, n.get("options"))
+		t.Plugin = &ref
+	case n.has("options"):
+		b.fail(n.get("options").pos, `found "options" beside "command", expected them with "plugin"`)
+	}
+	if m := n.get("metrics"); m != nil {
+		t.Metrics = map[string]*regexp.Regexp{}
+		for _, e := range m.keys {
+			t.Metrics[e.name] = regexp.MustCompile(e.value.text) // the form was checked
+		}
+	}
+	b.e.Trainable = t
+}
+
+func (b *builder) pluginOnly(n *node) {
+	for _, name := range []string{"env", "inherit_env", "metrics"} {
+		if bad := n.get(name); bad != nil {
+			b.fail(bad.pos, `found %q beside "plugin", expected it with "command"`, name)
+		}
+	}
+}
+
+func (b *builder) objectives() {
+	one, many := b.root.get("objective"), b.root.get("objectives")
+	switch {
+	case one != nil && many != nil:
+		b.fail(many.pos, `found both "objective" and "objectives", expected one of them`)
+		return
+	case one == nil && many == nil:
+		b.fail(b.root.pos, `key "objective" is missing, expected {metric: NAME, mode: min or max}`)
+		return
+	case one != nil && !b.bad["objective"]:
+		b.e.Single = true
+		b.e.Objectives = []Objective{{one.get("metric").text, one.get("mode").text}}
+	case many != nil && !b.bad["objectives"]:
+		b.manyObjectives(many)
+	}
+}
+
+func (b *builder) manyObjectives(many *node) {
+	seen := map[string]bool{}
+	for _, o := range many.items {
+		metric := o.get("metric")
+		if seen[metric.text] {
+			b.fail(metric.pos, "metric %s is an objective twice", quote(metric.text))
+		}
+		seen[metric.text] = true
+		b.e.Objectives = append(b.e.Objectives, Objective{metric.text, o.get("mode").text})
+	}
+}
+
+func (b *builder) plugins() {
+	b.e.Searcher = refOf(b.at("searcher"))
+	b.e.Scheduler = refOf(b.at("scheduler"))
+	b.e.Executor = refOf(b.at("executor"))
+	for _, n := range b.at("reporters").items {
+		b.e.Reporters = append(b.e.Reporters, refOf(n))
+	}
+	b.e.Plugins = texts(b.at("plugins"))
+	b.e.Grants = map[string]Grant{}
+	for _, e := range b.at("grants").keys {
+		f := fields{e.value, grant}
+		b.e.Grants[e.name] = Grant{texts(f.at("read")), texts(f.at("write")), texts(f.at("env")), f.truth("clock")}
+	}
+	box := fields{b.at("sandbox"), experiment.find("sandbox").(*object)}
+	b.e.Sandbox.Memory, _ = sizeOf(box.at("memory"))
+	b.e.Sandbox.CallTimeout, _ = durationOf(box.at("call_timeout"))
+	b.boundTwice()
+}
+
+// boundTwice: a limit on running trials that the searcher is given too must be
+// the same one.
+func (b *builder) boundTwice() {
+	s := b.root.get("searcher")
+	for _, name := range []string{"concurrency", "max_concurrent"} {
+		other, ok := s.get(name).integer()
+		if ok && b.root.has("concurrency") && !b.bad["concurrency"] && other != b.integer("concurrency") {
+			b.fail(s.get(name).pos, "%s of the searcher is %d, but concurrency is %d: expected one bound", name, other, b.integer("concurrency"))
+		}
+	}
+}
+
+func (b *builder) running() {
+	b.e.Trials, b.e.Concurrency, b.e.Repeat = b.integer("trials"), b.integer("concurrency"), b.integer("repeat")
+	if r, p := b.root.get("resources"), b.root.get("placement"); r != nil && p != nil {
+		b.fail(p.pos, `found both "resources" and "placement", expected one of them`)
+	}
+	if n := b.at("placement"); n != nil {
+		f := fields{n, placement}
+		b.e.Placement = &Placement{Strategy: f.text("strategy"), Workers: f.truth("workers")}
+		for _, bundle := range n.get("bundles").items {
+			b.e.Placement.Bundles = append(b.e.Placement.Bundles, textMap(bundle))
+		}
+	} else {
+		b.e.Resources = textMap(b.at("resources"))
+	}
+	b.e.StopGrace, _ = durationOf(b.at("stop_grace"))
+	b.e.Reuse = b.at("reuse").text
+	b.e.StrictMetrics = b.at("strict_metrics").text == "true"
+	b.e.WaitForResources = b.at("wait_for_resources").text == "true"
+	b.failures()
+}
+
+// failures: fail_fast with retries contradict each other (B-073).
+func (b *builder) failures() {
+	n := b.at("failures")
+	f := fields{n, failures}
+	b.e.Failures = Failures{Retries: f.integer("retries"), FailFast: f.text("fail_fast") != "false", Raise: f.text("fail_fast") == "raise"}
+	if b.e.Failures.FailFast && b.e.Failures.Retries != 0 {
+		b.fail(n.get("fail_fast").pos, "found fail_fast with retries, expected one of them")
+	}
+}
+
+func (b *builder) files() {
+	b.e.Storage = b.at("storage").text
+	if scheme, _, ok := strings.Cut(b.e.Storage, "://"); ok && !slices.Contains(schemes, scheme) {
+		b.fail(b.at("storage").pos, "unknown storage %s, expected a directory or %s%s", quote(scheme+"://"), list(urls(), 9), nearest.Hint(scheme+"://", urls()))
+	}
+	b.e.Export, b.e.Restore, b.e.LearnFrom = texts(b.at("export")), textOf(b.at("restore")), texts(b.at("learn_from"))
+	b.e.Log.On = true
+	if n := b.at("log"); n.kind == mapKind {
+		b.e.Log.Stdout, b.e.Log.Stderr = textOf(n.get("stdout")), textOf(n.get("stderr"))
+	} else {
+		b.e.Log.On = n.text == "true"
+	}
+	f := fields{b.at("checkpoint"), checkpoint}
+	c := Checkpoint{Every: f.integer("every"), AtEnd: f.truth("at_end"), Keep: f.integer("keep"), Score: f.text("score"), Mode: f.text("mode")}
+	c.Disk, _ = sizeOf(f.at("disk"))
+	if f.n.has("mode") && c.Score == "" {
+		b.fail(f.n.get("mode").pos, `found "mode" without "score", expected both`)
+	}
+	b.e.Checkpoint = c
+}
+
+var schemes = []string{"file", "s3", "gs", "azblob"}
+
+func urls() []string {
+	var out []string
+	for _, s := range schemes {
+		out = append(out, s+"://")
+	}
+	return out
+}
+
+// program compiles an expression of the file; nil where that fails.
+func (b *builder) program(n *node, s *expr.Scope, want expr.Type) *expr.Program {
+	p, err := expr.Compile(n.text, s, want)
+	if err != nil {
+		b.failExpr(n, err)
+		return nil
+	}
+	for _, d := range expr.Doubts(n.text, s) {
+		b.warn(n.at(d.Column), "%s", d.Msg)
+	}
+	return p
+}

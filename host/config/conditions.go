@@ -1,0 +1,147 @@
+package config
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tunehost/tunehost/host/expr"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+// conditions compiles and lowers the conditions of searched parameters: each may
+// use what is declared before it.
+func (b *builder) conditions(searched, derived []decl) {
+	b.e.conditions = make([][]*expr.Program, len(searched))
+	later := map[string]string{}
+	for _, d := range derived {
+		later[d.name] = "is known only after the search, so that no searched parameter can depend on it"
+	}
+	for _, d := range searched {
+		later[d.name] = "is declared later, and a condition may use only what is declared before"
+	}
+	lowered := map[*node]*expr.Program{}
+	for i, d := range searched {
+		s := *b.e.scope
+		s.Forbidden = maps.Clone(later)
+		s.Forbidden[d.name] = "cannot depend on itself"
+		for _, when := range d.whens {
+			prg, again := lowered[when]
+			if !again {
+				prg = b.program(when, &s, expr.Bool)
+				lowered[when] = prg
+			}
+			if prg != nil {
+				b.condition(i, when, prg, &s)
+			}
+		}
+		delete(later, d.name)
+	}
+}
+
+func (b *builder) condition(i int, n *node, prg *expr.Program, s *expr.Scope) {
+	b.e.conditions[i] = append(b.e.conditions[i], prg)
+	tree, err := expr.Lower(n.text, s)
+	switch {
+	case errors.Is(err, expr.ErrOpaque):
+		b.e.Space.Opaque = true
+	case err != nil:
+		b.failExpr(n, err)
+	case b.e.Space.Params[i].When == nil:
+		b.e.Space.Params[i].When = tree
+	default:
+		b.e.Space.Params[i].When = &space.Expr{Op: space.And, Args: []*space.Expr{b.e.Space.Params[i].When, tree}}
+	}
+}
+
+func (b *builder) constraints() {
+	list := listItems(b.at("constraints"))
+	if len(list) > maxRules {
+		b.fail(b.at("constraints").pos, "found %d constraints, the limit is %d; join them with &&", len(list), maxRules)
+		return
+	}
+	for _, n := range list {
+		prg := b.program(n, b.e.scope, expr.Bool)
+		if prg == nil {
+			continue
+		}
+		c := Constraint{Program: prg, Pos: n.pos}
+		tree, err := expr.Lower(n.text, b.e.scope)
+		switch {
+		case errors.Is(err, expr.ErrOpaque):
+			c.Opaque, b.e.Space.Opaque = true, true
+		case err != nil:
+			b.failExpr(n, err)
+			continue
+		default:
+			b.e.Space.Constraints = append(b.e.Space.Constraints, tree)
+		}
+		b.e.Constraints = append(b.e.Constraints, c)
+	}
+}
+
+// listItems are the items of a list, or the one value that stands for it.
+func listItems(n *node) []*node {
+	if n == nil {
+		return nil
+	}
+	if n.kind != listKind {
+		return []*node{n}
+	}
+	return n.items
+}
+
+// derived compiles computed values and conditional constants, and orders them.
+func (b *builder) derived(decls []decl) {
+	needs := map[string][]string{}
+	made := map[string]Derived{}
+	for _, d := range decls {
+		v := Derived{Name: d.name, Pos: d.pos}
+		s := *b.e.scope
+		s.Forbidden = map[string]string{d.name: "cannot depend on itself"}
+		for _, when := range d.whens {
+			if prg := b.program(when, &s, expr.Bool); prg != nil {
+				v.When = append(v.When, prg)
+				needs[d.name] = append(needs[d.name], prg.Uses()...)
+			}
+		}
+		if d.form == "sample" {
+			s.Random = true
+			if v.Program = b.program(d.value, &s, expr.Any); v.Program == nil {
+				continue
+			}
+			needs[d.name] = append(needs[d.name], v.Program.Uses()...)
+		} else {
+			v.Value = d.value.json()
+		}
+		made[d.name] = v
+	}
+	b.order(decls, made, needs)
+}
+
+// order puts each derived value after those it needs, else in the file's order.
+func (b *builder) order(decls []decl, made map[string]Derived, needs map[string][]string) {
+	state := map[string]int{} // 1: on the way, 2: done
+	var visit func(name string, path []string)
+	visit = func(name string, path []string) {
+		v, ok := made[name]
+		if !ok || state[name] == 2 {
+			return
+		}
+		path = append(path, name)
+		if state[name] == 1 {
+			b.fail(v.Pos, "%s depends on itself: %s", quote(name), strings.Join(path[slices.Index(path, name):], " needs "))
+			return
+		}
+		state[name] = 1
+		for _, need := range needs[name] {
+			visit(need, path)
+		}
+		state[name] = 2
+		b.e.Derived = append(b.e.Derived, v)
+	}
+	for _, d := range decls {
+		visit(d.name, nil)
+	}
+}

@@ -1,0 +1,159 @@
+package config
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// Effect is what becomes of a changed key when an experiment goes on (B-083).
+type Effect uint8
+
+const (
+	// Taken: the new value holds from now on.
+	Taken Effect = iota
+	// Ignored: the recorded value stays.
+	Ignored
+	// Different: it is another experiment.
+	Different
+)
+
+func (e Effect) String() string { return [...]string{"taken", "ignored", "different"}[e] }
+
+// Change is a key that differs between two files.
+type Change struct {
+	// Key is a path of names joined with dots.
+	Key string
+	// Old and New are JSON; nil: the key is not there.
+	Old, New []byte
+	Effect   Effect
+	// Pos is where the new value is, or the new file where it is gone.
+	Pos Pos
+}
+
+// Canonical is the experiment as JSON with defaults filled in and one spelling
+// for each value, so that files that mean the same are the same bytes. The order
+// of parameters counts, as searchers see it.
+func (e *Experiment) Canonical() []byte {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, name := range sortedKeyNames() {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		writeText(&b, name)
+		b.WriteByte(':')
+		if n := e.canonical(name); n != nil {
+			b.Write(canonicalJSON(name, n))
+		} else {
+			b.WriteString("null")
+		}
+	}
+	b.WriteByte('}')
+	return b.Bytes()
+}
+
+func canonicalJSON(key string, n *node) []byte {
+	if key == "space" || strings.HasPrefix(key, "space.") {
+		return n.json()
+	}
+	return n.sortedJSON()
+}
+
+func sortedKeyNames() []string {
+	names := keyNames(experiment.keys)
+	slices.Sort(names)
+	return names
+}
+
+// canonical is one key, or its default, in its one spelling; nil: not there.
+func (e *Experiment) canonical(name string) *node {
+	k := experiment.keys[slices.IndexFunc(experiment.keys, func(k key) bool { return k.name == name })]
+	n := e.tree.get(name)
+	switch {
+	case n == nil && name == "name":
+		n = &node{kind: textKind, text: e.Name}
+	case n == nil && name == "resources" && e.tree.has("placement"):
+		return nil
+	case n == nil:
+		n = defaultOf(k)
+	}
+	if n == nil {
+		return nil
+	}
+	n = k.shape.canon(n)
+	if o, ok := k.shape.(*object); ok && n.kind == mapKind {
+		n = withDefaults(o, n)
+	}
+	return n
+}
+
+func withDefaults(o *object, n *node) *node {
+	c := *n
+	c.keys = slices.Clone(n.keys)
+	for _, k := range o.keys {
+		if d := defaultOf(k); d != nil && !c.has(k.name) {
+			c.keys = append(c.keys, entry{k.name, d.pos, k.shape.canon(d)})
+		}
+	}
+	return &c
+}
+
+// Diff lists what changed, in the order of the table of keys; maps are compared
+// key by key. A seed that is not in the new file is no change.
+func Diff(old, now *Experiment) []Change {
+	var changes []Change
+	for _, k := range experiment.keys {
+		a, b := old.canonical(k.name), now.canonical(k.name)
+		if k.name == "seed" && (a == nil || b == nil) {
+			continue
+		}
+		changes = append(changes, compare(k.name, a, b, k.resume, Pos{File: now.File})...)
+	}
+	return changes
+}
+
+func compare(path string, a, b *node, effect Effect, otherwise Pos) []Change {
+	old, now := jsonOrNil(path, a), jsonOrNil(path, b)
+	if bytes.Equal(old, now) {
+		return nil
+	}
+	at := otherwise
+	if b != nil && b.pos.Line > 0 {
+		at = b.pos
+	}
+	if a == nil || b == nil || a.kind != mapKind || b.kind != mapKind || strings.Count(path, ".") > 0 {
+		return []Change{{path, old, now, effect, at}}
+	}
+	var changes []Change
+	for _, name := range union(a.names(), b.names()) {
+		changes = append(changes, compare(path+"."+name, a.get(name), b.get(name), effect, at)...)
+	}
+	if len(changes) == 0 { // the order of parameters alone
+		return []Change{{path, old, now, effect, at}}
+	}
+	return changes
+}
+
+func jsonOrNil(path string, n *node) []byte {
+	if n == nil {
+		return nil
+	}
+	return canonicalJSON(path, n)
+}
+
+func union(a, b []string) []string {
+	out := slices.Clone(a)
+	for _, name := range b {
+		if !slices.Contains(a, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// SameExperiment says whether now is the experiment that old is, perhaps with
+// changes that are taken or ignored: same version, same objectives.
+func SameExperiment(old, now *Experiment) bool {
+	return !slices.ContainsFunc(Diff(old, now), func(c Change) bool { return c.Effect == Different })
+}

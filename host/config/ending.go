@@ -1,0 +1,107 @@
+package config
+
+import (
+	"errors"
+
+	"github.com/tunehost/tunehost/host/expr"
+	"github.com/tunehost/tunehost/host/nearest"
+)
+
+// ending reads stop and budget.
+func (b *builder) ending() {
+	if n := b.root.get("stop"); n != nil && !b.bad["stop"] {
+		b.stop(n)
+	}
+	n := b.root.get("budget")
+	if n == nil || b.bad["budget"] {
+		return
+	}
+	f := fields{n, budget}
+	b.e.Budget = Budget{TrialsFailed: f.integer("trials_failed"), Plateau: b.plateau(n.get("plateau"))}
+	b.e.Budget.Time, _ = durationOf(n.get("time"))
+	if when := n.get("when"); when != nil {
+		b.e.Budget.When = b.program(when, &expr.Scope{Vars: BudgetVars}, expr.Bool)
+	}
+}
+
+func (b *builder) stop(n *node) {
+	f := fields{n, stop}
+	s := &b.e.Stop
+	s.Iteration = f.integer("iteration")
+	if again := n.get("training_iteration"); again != nil {
+		if n.has("iteration") {
+			b.fail(again.pos, `found both "iteration" and "training_iteration", expected one of them`)
+		}
+		s.Iteration = f.integer("training_iteration")
+	}
+	s.Time, _ = durationOf(n.get("time"))
+	s.Plateau = b.plateau(n.get("plateau"))
+	if when := n.get("when"); when != nil {
+		s.When = b.program(when, b.e.metricScope(StopVars), expr.Bool)
+	}
+	for _, e := range n.keys {
+		if s, fixed := stop.find(e.name).(*either); fixed && s == stop.extra {
+			b.metricRule(e)
+		}
+	}
+}
+
+func (b *builder) metricRule(e entry) {
+	known := keyNames(stop.keys)
+	for _, o := range b.e.Objectives {
+		if o.Metric == e.name {
+			known = nil
+		}
+	}
+	if hint := nearest.Hint(e.name, known); hint != "" {
+		b.warn(e.pos, "%s is taken as a metric%s", quote(e.name), hint)
+	}
+	rule := MetricRule{Metric: e.name}
+	if e.value.kind == mapKind {
+		f := fields{e.value, bound}
+		rule.Above, rule.Below = f.real("above"), f.real("below")
+		if rule.Above == nil && rule.Below == nil {
+			b.fail(e.value.pos, "found an empty rule, expected {above: x} or {below: x}")
+		}
+	} else {
+		x, _ := e.value.float()
+		rule.Reach, rule.Mode = &x, b.modeOf(e.name)
+	}
+	b.e.Stop.Metrics = append(b.e.Stop.Metrics, rule)
+}
+
+// modeOf is the direction of a metric: the objective's, else upward.
+func (b *builder) modeOf(metric string) string {
+	for _, o := range b.e.Objectives {
+		if o.Metric == metric {
+			return o.Mode
+		}
+	}
+	return "max"
+}
+
+func (b *builder) plateau(n *node) *Plateau {
+	if n == nil {
+		return nil
+	}
+	f := fields{n, plateau}
+	p := &Plateau{Metric: f.text("metric"), Mode: f.text("mode"), Last: f.integer("last"), Grace: f.integer("grace"), Patience: f.integer("patience")}
+	p.Std, _ = f.at("std").float()
+	if p.Metric == "" && len(b.e.Objectives) > 0 {
+		p.Metric = b.e.Objectives[0].Metric
+	}
+	if p.Mode == "" {
+		p.Mode = b.modeOf(p.Metric)
+	}
+	return p
+}
+
+// failExpr tells a mistake of an expression at its place in the file.
+func (b *builder) failExpr(n *node, err error) {
+	var e *expr.Error
+	if errors.As(err, &e) {
+		b.fail(n.at(e.Column), "%s", e.Msg)
+		return
+	}
+	b.fail(n.pos, "%s", err)
+}

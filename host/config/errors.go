@@ -1,0 +1,104 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Pos is a place in an experiment file, or in an argument of the command line.
+type Pos struct {
+	// File is the name of the file, or such as "--set trials=x".
+	File string
+	// Line and Column count from 1; columns count characters. Line 0: the
+	// file as a whole.
+	Line, Column int
+}
+
+func (p Pos) String() string {
+	if p.Line == 0 {
+		return p.File
+	}
+	return p.File + ":" + strconv.Itoa(p.Line) + ":" + strconv.Itoa(p.Column)
+}
+
+// Error is one mistake.
+type Error struct {
+	Pos Pos
+	// Msg is one line: what was found, what was expected.
+	Msg string
+}
+
+func (e *Error) Error() string { return e.Pos.String() + ": " + e.Msg }
+
+// Errors are all mistakes of a file, sorted by place.
+type Errors []*Error
+
+func (e Errors) Error() string {
+	lines := make([]string, len(e))
+	for i, one := range e {
+		lines[i] = one.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap gives errors.As and errors.Is each mistake.
+func (e Errors) Unwrap() []error {
+	list := make([]error, len(e))
+	for i, one := range e {
+		list[i] = one
+	}
+	return list
+}
+
+// maxErrors is how many mistakes of one file are told.
+const maxErrors = 100
+
+// problems collects mistakes and warnings.
+type problems struct {
+	errs     Errors
+	warnings Errors
+}
+
+func (p *problems) fail(at Pos, format string, args ...any) {
+	p.errs = append(p.errs, &Error{at, oneLine(fmt.Sprintf(format, args...))})
+}
+
+func (p *problems) warn(at Pos, format string, args ...any) {
+	p.warnings = append(p.warnings, &Error{at, oneLine(fmt.Sprintf(format, args...))})
+}
+
+// err is what was collected, sorted, without repetitions; nil if nothing was.
+func (p *problems) err() error {
+	list := p.errs.tidy()
+	if len(list) == 0 {
+		return nil
+	}
+	if extra := len(list) - maxErrors; extra > 0 {
+		last := &Error{Pos{File: list[0].Pos.File}, fmt.Sprintf("and %d more mistakes", extra)}
+		list = append(list[:maxErrors:maxErrors], last)
+	}
+	return list
+}
+
+func (e Errors) tidy() Errors {
+	slices.SortStableFunc(e, compareErrors)
+	return slices.CompactFunc(e, func(a, b *Error) bool { return *a == *b })
+}
+
+func compareErrors(a, b *Error) int {
+	return cmp.Or(cmp.Compare(a.Pos.File, b.Pos.File), cmp.Compare(a.Pos.Line, b.Pos.Line),
+		cmp.Compare(a.Pos.Column, b.Pos.Column), cmp.Compare(a.Msg, b.Msg))
+}
+
+func oneLine(s string) string { return strings.ReplaceAll(strings.TrimSpace(s), "\n", " ") }
+
+// quote shows text that a user wrote, cut to a bearable length.
+func quote(text string) string {
+	if r := []rune(text); len(r) > 60 {
+		text = string(r[:60]) + "…"
+	}
+	return strconv.Quote(text)
+}

@@ -1,0 +1,209 @@
+package config
+
+import (
+	"regexp"
+	"strings"
+)
+
+var objective = &object{
+	keys: []key{
+		{name: "metric", what: "name of the metric, parts of nested ones joined with /", shape: text},
+		{name: "mode", what: "whether less or more is better", shape: oneOf("min", "max")},
+	},
+	required: []string{"metric", "mode"},
+}
+
+var amounts = &object{
+	keys: []key{
+		{name: "cpu", what: "CPUs, fractions too", shape: amount},
+		{name: "gpu", what: "GPUs; below 1 several trials share one", shape: amount},
+		{name: "memory", what: "memory in bytes, or such as 4GiB", shape: amount},
+	},
+	extra: amount,
+}
+
+var placement = &object{
+	keys: []key{
+		{name: "bundles", what: "what each part of a trial needs; all are granted together", shape: &listOf{item: amounts, some: true}},
+		{name: "strategy", what: "how bundles are spread over nodes", shape: oneOf("pack", "spread", "strict_pack", "strict_spread"), value: `"pack"`},
+		{name: "workers", what: "start the command once for each bundle", shape: boolean, value: "false"},
+	},
+	required: []string{"bundles"},
+}
+
+var bound = &object{keys: []key{
+	{name: "above", what: "holds beyond this value", shape: real},
+	{name: "below", what: "holds under this value", shape: real},
+}}
+
+var plateau = &object{keys: []key{
+	{name: "metric", what: "the metric; the objective's by default", shape: text},
+	{name: "mode", what: "whether less or more is better", shape: oneOf("min", "max")},
+	{name: "std", what: "the standard deviation under which values count as level", shape: notNegative, value: "0.001"},
+	{name: "last", what: "how many values are looked at: of a trial the last, of an experiment the best", shape: integer(2), value: "10"},
+	{name: "grace", what: "how many values come before it can hold", shape: integer(0), value: "0"},
+	{name: "patience", what: "how often it must hold in a row beyond the first time", shape: integer(0), value: "0"},
+}}
+
+var stop = &object{
+	keys: []key{
+		{name: "when", what: "an expression over metrics, iteration, time and parameters", shape: condition},
+		{name: "iteration", what: "the last iteration of a trial", shape: integer(1)},
+		{name: "training_iteration", what: "the same as iteration", shape: integer(1)},
+		{name: "time", what: "the running time of a trial", shape: duration},
+		{name: "plateau", what: "the metric no longer changes", shape: plateau},
+	},
+	extra: &either{bound, isMap, real},
+}
+
+var budget = &object{keys: []key{
+	{name: "time", what: "the experiment's running time, over all resumes", shape: duration},
+	{name: "trials_failed", what: "how many trials may fail", shape: integer(1)},
+	{name: "plateau", what: "the best values no longer change", shape: plateau},
+	{name: "when", what: "an expression over time, trials, trials_failed, results and best", shape: condition},
+}}
+
+var checkpoint = &object{keys: []key{
+	{name: "every", what: "iterations between checkpoints; 0: none but those asked for", shape: integer(0), value: "0"},
+	{name: "at_end", what: "one when the trial ends", shape: boolean, value: "false"},
+	{name: "keep", what: "how many of a trial are kept; 0: all", shape: integer(0), value: "0"},
+	{name: "score", what: "the metric by which the kept ones are chosen", shape: text},
+	{name: "mode", what: "whether a lower or a higher score is better", shape: oneOf("min", "max"), value: `"max"`},
+	{name: "disk", what: "the most that checkpoints may take", shape: size},
+}}
+
+var failures = &object{keys: []key{
+	{name: "retries", what: "how often a failed trial is started again; -1: without end", shape: integer(-1), value: "0"},
+	{name: "fail_fast", what: "stop all at the first failure; raise: leave at once", shape: oneOf("false", "true", "raise"), value: "false"},
+}}
+
+var trainable = &object{keys: []key{
+	{name: "command", what: "the program and its arguments", shape: &listOf{item: word, some: true, like: " such as [python3, train.py]"}},
+	{name: "env", what: "variables of its environment", shape: &object{extra: word}},
+	{name: "inherit_env", what: "whether it gets the user's environment", shape: boolean, value: "true"},
+	{name: "metrics", what: "regular expressions that find metrics in its output", shape: &object{extra: pattern}},
+	{name: "deadline", what: "silence that counts as a hang", shape: duration},
+	{name: "plugin", what: "a trainable plugin, instead of a command", shape: text},
+	{name: "options", what: "options of the plugin", shape: anyMap},
+}}
+
+var grant = &object{keys: []key{
+	{name: "read", what: "folders that it may read", shape: &listOf{item: text}},
+	{name: "write", what: "folders that it may write", shape: &listOf{item: text}},
+	{name: "env", what: "variables that it may see", shape: &listOf{item: text}},
+	{name: "clock", what: "whether it sees the time", shape: boolean, value: "false"},
+}}
+
+var anyMap = &special{
+	test: func(p *problems, n *node) {
+		if n.kind != mapKind {
+			p.fail(n.pos, "found %s, expected a map", n.describe())
+		}
+	},
+	json: func() map[string]any { return map[string]any{"type": "object"} },
+}
+
+// plugin is NAME, or {plugin: NAME or PATH, OPTION: …}.
+var plugin = &special{
+	test: func(p *problems, n *node) {
+		name := n
+		if n.kind == mapKind {
+			if name = n.get("plugin"); name == nil {
+				p.fail(n.pos, `key "plugin" is missing, expected {plugin: NAME, OPTION: …}`)
+				return
+			}
+		}
+		if !isText(name) {
+			p.fail(name.pos, "found %s, expected the name or the path of a plugin", name.describe())
+		}
+	},
+	json: func() map[string]any {
+		return map[string]any{"anyOf": []any{text.schema(),
+			map[string]any{"type": "object", "properties": map[string]any{"plugin": text.schema()}, "required": []any{"plugin"}}}}
+	},
+	norm: func(n *node) *node {
+		if n.kind == mapKind {
+			return n
+		}
+		return &node{kind: mapKind, pos: n.pos, keys: []entry{{"plugin", n.pos, n}}}
+	},
+}
+
+var logShape = &either{&object{keys: []key{
+	{name: "stdout", what: "file of the standard output", shape: text},
+	{name: "stderr", what: "file of the standard error output", shape: text},
+}}, isMap, boolean}
+
+const namePattern = `^[A-Za-z0-9_][A-Za-z0-9_.@+=, -]{0,199}$`
+
+var nameForm = regexp.MustCompile(namePattern)
+
+var experimentName = &scalar{expected: "letters, digits and _ . - only, at most 200, for the name of a directory",
+	ok: func(n *node) bool {
+		return n.kind <= textKind && nameForm.MatchString(n.text) && strings.TrimRight(n.text, " .") == n.text
+	},
+	json: map[string]any{"type": []any{"string", "number", "boolean"}, "pattern": namePattern}, norm: asText}
+
+var version = &special{
+	test: func(p *problems, n *node) {
+		if i, ok := n.integer(); !ok || i != 1 {
+			p.fail(n.pos, "found %s, expected version 1, the only one that this tunehost knows", n.describe())
+		}
+	},
+	json: func() map[string]any { return map[string]any{"const": 1} },
+}
+
+var trialCount = &scalar{expected: "a whole number from 1 on, or -1 for no bound",
+	ok:   func(n *node) bool { i, ok := n.integer(); return ok && (i == -1 || i >= 1) },
+	json: map[string]any{"anyOf": []any{map[string]any{"const": -1}, map[string]any{"type": "integer", "minimum": 1}}}}
+
+// experiment is the table of keys.
+var experiment = &object{
+	keys: []key{
+		{"version", "version of this format", version, "", Different},
+		{"name", "name of the experiment and of its directory; the file's name by default", experimentName, "", Ignored},
+		{"seed", "the seed of every random choice; drawn once by default", unsigned, "", Ignored},
+		{"objective", "what is optimised", objective, "", Different},
+		{"objectives", "several objectives, instead of one", &listOf{item: objective, some: true}, "", Different},
+		{"constraints", "expressions over parameters that must hold", &listOf{item: condition, single: true}, "[]", Ignored},
+		{"trainable", "what is trained: {command: [...]}, or {plugin: NAME, options: {...}}", trainable, "", Taken},
+		{"space", "the parameters", spaceShape, "{}", Ignored},
+		{"points", "partial or whole assignments that run first", &listOf{item: anyMap}, "[]", Ignored},
+		{"searcher", "which parameters come next", plugin, `"random"`, Ignored},
+		{"scheduler", "which trials go on", plugin, `"fifo"`, Ignored},
+		{"reporters", "who else hears of what happens", &listOf{item: plugin}, `["jsonl","csv"]`, Taken},
+		{"executor", "where trials run", plugin, `"local"`, Taken},
+		{"trials", "number of samples, times the grid; -1: without bound", trialCount, "1", Taken},
+		{"concurrency", "trials at a time; 0: as resources allow", integer(0), "0", Taken},
+		{"resources", "what each trial needs", amounts, `{"cpu":"1"}`, Taken},
+		{"placement", "groups of resources, instead of resources", placement, "", Taken},
+		{"stop", "when a trial ends: metric: value to reach, {above: x} or {below: x}, and the keys here", stop, "", Taken},
+		{"budget", "when the experiment ends", budget, "", Taken},
+		{"checkpoint", "when checkpoints are made and which are kept", checkpoint, `{}`, Taken},
+		{"restore", "a checkpoint from which every trial starts", text, "", Ignored},
+		{"learn_from", "experiments whose results the searcher knows", &listOf{item: text, single: true}, "[]", Ignored},
+		{"failures", "what becomes of failed trials", failures, `{}`, Taken},
+		{"stop_grace", "time that a stopped trial has to clean up", duration, `"10s"`, Taken},
+		{"reuse", "whether processes serve several trials", oneOf("auto", "true", "false"), `"auto"`, Taken},
+		{"repeat", "runs of each suggestion with other seeds", integer(1), "1", Ignored},
+		{"strict_metrics", "whether a missing metric fails the trial", boolean, "true", Taken},
+		{"wait_for_resources", "whether trials wait for resources that do not exist yet", boolean, "false", Taken},
+		{"storage", "directory or URL of the results", text, `"./results"`, Ignored},
+		{"log", "whether, or to which files, output is written", logShape, "true", Taken},
+		{"export", "formats of models that are written when a trial ends", &listOf{item: text, single: true}, "[]", Taken},
+		{"trial_name", "template over {number} {id} and {NAME} of parameters", text, "", Ignored},
+		{"plugins", "further folders with plugins", &listOf{item: text, single: true}, "[]", Taken},
+		{"sandbox", "limits of plugins in the sandbox", &object{keys: []key{
+			{name: "memory", what: "memory of one plugin", shape: size, value: `"256MiB"`},
+			{name: "call_timeout", what: "time that one call may take", shape: duration, value: `"30s"`},
+		}}, "{}", Taken},
+		{"grants", "what a plugin may have beyond the sandbox", &object{extra: grant}, "{}", Taken},
+	},
+	required: []string{"version"},
+}
+
+func isKey(name string) bool { return experiment.find(name) != nil }
+
+func isPluginKey(name string) bool {
+	return name == "searcher" || name == "scheduler" || name == "executor"
+}

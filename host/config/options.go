@@ -1,0 +1,247 @@
+package config
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	wrong "github.com/santhosh-tekuri/jsonschema/v6/kind"
+	"github.com/tunehost/tunehost/host/nearest"
+)
+
+// PluginRef names a plugin and its options.
+type PluginRef struct {
+	// Name is the plugin's name, or a path to it ([PluginRef.IsPath]).
+	Name string
+	// Options is a JSON object, {} where none were given.
+	Options []byte
+	// Pos is where the plugin is named.
+	Pos Pos
+
+	node *node // the options
+}
+
+// IsPath says whether the plugin is given by its path.
+func (r PluginRef) IsPath() bool {
+	return strings.ContainsAny(r.Name, `/\`) || strings.HasPrefix(r.Name, ".")
+}
+
+// PosOf is the place of an option, by the keys and indices that lead to it; of
+// the nearest one around it where the file has none.
+func (r PluginRef) PosOf(path ...string) Pos {
+	at, pos := r.node, r.Pos
+	for _, step := range path {
+		if at == nil {
+			break
+		}
+		next := at.get(step)
+		if i, err := strconv.Atoi(step); err == nil && at.kind == listKind && i >= 0 && i < len(at.items) {
+			next = at.items[i]
+		}
+		if next != nil {
+			pos = next.pos
+		}
+		at = next
+	}
+	return pos
+}
+
+// keyPos is the place of the key itself, for keys that should not be there.
+func (r PluginRef) keyPos(path []string, name string) Pos {
+	at := r.node
+	for _, step := range path {
+		next := at.get(step)
+		if i, err := strconv.Atoi(step); err == nil && next == nil && at != nil && i < len(at.items) {
+			next = at.items[i]
+		}
+		at = next
+	}
+	if at == nil {
+		return r.Pos
+	}
+	return placeOf(at, name, r.Pos)
+}
+
+func newPluginRef(name string, at Pos, options *node) PluginRef {
+	if options == nil {
+		options = &node{kind: mapKind, pos: at}
+	}
+	return PluginRef{Name: name, Options: options.json(), Pos: at, node: options}
+}
+
+// refOf reads NAME or {plugin: NAME, OPTION: …}.
+func refOf(n *node) PluginRef {
+	if n.kind != mapKind {
+		return newPluginRef(n.text, n.pos, nil)
+	}
+	options := &node{kind: mapKind, pos: n.pos}
+	for _, e := range n.keys {
+		if e.name != "plugin" {
+			options.keys = append(options.keys, e)
+		}
+	}
+	return newPluginRef(n.get("plugin").text, n.get("plugin").pos, options)
+}
+
+// CheckOptions checks the options of a plugin against its JSON Schema (draft
+// 2020-12). Each mistake is an [Error] at its place; a schema that is itself
+// wrong is told as the plugin's mistake.
+func CheckOptions(ref PluginRef, schema []byte) []error {
+	compiled, err := compileSchema(schema)
+	if err != nil {
+		return []error{&Error{ref.Pos, oneLine(fmt.Sprintf("plugin %s: its schema of options is wrong: %v", ref.Name, err))}}
+	}
+	options, err := jsonschema.UnmarshalJSON(bytes.NewReader(ref.Options))
+	if err != nil {
+		return []error{&Error{ref.Pos, oneLine(fmt.Sprintf("plugin %s: options: %v", ref.Name, err))}}
+	}
+	invalid, ok := compiled.Validate(options).(*jsonschema.ValidationError)
+	if !ok {
+		return nil
+	}
+	p := &problems{}
+	o := &optionErrors{p, ref, schema}
+	o.add(invalid)
+	var out []error
+	for _, e := range asErrors(p.err()) {
+		out = append(out, e)
+	}
+	return out
+}
+
+func asErrors(err error) Errors {
+	list, _ := err.(Errors)
+	return list
+}
+
+func compileSchema(schema []byte) (*jsonschema.Schema, error) {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
+	if err != nil {
+		return nil, err
+	}
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft2020)
+	c.UseLoader(jsonschema.SchemeURLLoader{}) // a plugin's schema loads nothing
+	if err := c.AddResource("mem:///options.json", doc); err != nil {
+		return nil, err
+	}
+	return c.Compile("mem:///options.json")
+}
+
+type optionErrors struct {
+	*problems
+	ref    PluginRef
+	schema []byte
+}
+
+// add tells the innermost causes of e; of alternatives it tells that none fits.
+func (o *optionErrors) add(e *jsonschema.ValidationError) {
+	switch e.ErrorKind.(type) {
+	case *wrong.OneOf, *wrong.AnyOf:
+	default:
+		if len(e.Causes) > 0 {
+			for _, cause := range e.Causes {
+				o.add(cause)
+			}
+			return
+		}
+	}
+	o.one(e)
+}
+
+func (o *optionErrors) one(e *jsonschema.ValidationError) {
+	path := e.InstanceLocation
+	option := "options of " + o.ref.Name
+	if len(path) > 0 {
+		option = "option " + quote(strings.Join(path, ".")) + " of " + o.ref.Name
+	}
+	at := o.ref.PosOf(path...)
+	found := "found what was given"
+	if n := o.find(path); n != nil {
+		found = "found " + n.describe()
+	}
+	switch k := e.ErrorKind.(type) {
+	case *wrong.AdditionalProperties:
+		for _, name := range k.Properties {
+			o.unknown(path, name)
+		}
+	case *wrong.Type:
+		o.fail(at, "%s: %s, expected %s", option, found, strings.Join(k.Want, " or "))
+	case *wrong.Enum:
+		words := enumWords(k.Want)
+		o.fail(at, "%s: %s, expected %s%s", option, found, list(words, 12), nearest.Hint(fmt.Sprint(k.Got), words))
+	case *wrong.Required:
+		o.fail(at, "%s: %s missing", option, strings.Join(k.Missing, ", "))
+	case *wrong.Minimum:
+		want, _ := k.Want.Float64()
+		o.fail(at, "%s: %s, expected at least %v", option, found, want)
+	case *wrong.Maximum:
+		want, _ := k.Want.Float64()
+		o.fail(at, "%s: %s, expected at most %v", option, found, want)
+	case *wrong.ExclusiveMinimum:
+		want, _ := k.Want.Float64()
+		o.fail(at, "%s: %s, expected more than %v", option, found, want)
+	case *wrong.ExclusiveMaximum:
+		want, _ := k.Want.Float64()
+		o.fail(at, "%s: %s, expected less than %v", option, found, want)
+	case *wrong.OneOf, *wrong.AnyOf:
+		o.fail(at, "%s: %s, which is none of the forms that it may have", option, found)
+	default:
+		o.fail(at, "%s: %s: %s", option, found, e.ErrorKind.LocalizedString(printer))
+	}
+}
+
+func enumWords(values []any) []string {
+	var words []string
+	for _, v := range values {
+		words = append(words, fmt.Sprint(v))
+	}
+	return words
+}
+
+func (o *optionErrors) find(path []string) *node {
+	at := o.ref.node
+	for _, step := range path {
+		i, err := strconv.Atoi(step)
+		switch {
+		case at == nil:
+			return nil
+		case at.kind == listKind && err == nil && i < len(at.items):
+			at = at.items[i]
+		default:
+			at = at.get(step)
+		}
+	}
+	return at
+}
+
+func (o *optionErrors) unknown(path []string, name string) {
+	expected := ", which has none"
+	if known := schemaKeys(o.schema, path); len(known) > 0 {
+		expected = expectedOrNearest(name, known)
+	}
+	o.fail(o.ref.keyPos(path, name), "unknown option %s of %s%s", quote(name), o.ref.Name, expected)
+}
+
+// schemaKeys are the properties that a schema declares at a path of properties.
+func schemaKeys(schema []byte, path []string) []string {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
+	if err != nil {
+		return nil
+	}
+	at, _ := doc.(map[string]any)
+	for _, step := range path {
+		properties, _ := at["properties"].(map[string]any)
+		at, _ = properties[step].(map[string]any)
+	}
+	properties, _ := at["properties"].(map[string]any)
+	var names []string
+	for name := range properties {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}

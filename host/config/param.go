@@ -1,0 +1,164 @@
+package config
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+// param makes the parameter of d. Where d is wrong it is told, and a parameter
+// of that name is made all the same, so that what refers to it is not wrong too.
+func (b *builder) param(d decl) space.Param {
+	p := space.Param{Name: d.name}
+	switch d.form {
+	case "uniform", "loguniform":
+		p.Kind, p.Log = space.Real, d.form == "loguniform"
+		p.Low, p.High = b.bounds(d)
+	case "int":
+		p.Kind = space.Int
+		p.Log = b.flag(d, "log")
+		p.Low, p.High = b.bounds(d)
+		b.wholeBounds(d, &p)
+	case "normal":
+		p.Kind = space.Normal
+		p.Mean, p.SD = b.meanAndSD(d)
+	case "choice", "grid":
+		p.Kind, p.Grid = space.Choice, d.form == "grid"
+		p.Choices = b.choices(d)
+	case "ordinal":
+		p.Kind = space.Ordinal
+		p.Choices = b.choices(d)
+	}
+	b.step(d, &p)
+	if p.Log && p.Low <= 0 && d.value.kind == listKind && len(d.value.items) == 2 {
+		b.fail(d.value.items[0].pos, "%s is logarithmic, so that its lower bound must be above 0, found %s", d.name, d.value.items[0].text)
+	}
+	return p
+}
+
+// pair reads the two numbers of a form.
+func (b *builder) pair(d decl, what string) (first, second float64, ok bool) {
+	if d.value.kind != listKind || len(d.value.items) != 2 {
+		found := d.value.describe()
+		if d.value.kind == listKind {
+			found = "a list of " + count(len(d.value.items))
+		}
+		b.fail(d.value.pos, "found %s, expected %s: %s", found, d.form, what)
+		return 0, 1, false
+	}
+	ok = true
+	for _, item := range d.value.items {
+		if !isFinite(item) {
+			b.fail(item.pos, "found %s, expected a finite number", item.describe())
+			ok = false
+		}
+	}
+	if !ok {
+		return 0, 1, false
+	}
+	first, _ = d.value.items[0].float()
+	second, _ = d.value.items[1].float()
+	return first, second, true
+}
+
+func count(n int) string {
+	if n == 1 {
+		return "1 value"
+	}
+	return strconv.Itoa(n) + " values"
+}
+
+func (b *builder) bounds(d decl) (low, high float64) {
+	low, high, ok := b.pair(d, "[low, high]")
+	switch {
+	case !ok:
+		return 1, 2
+	case low > high:
+		b.fail(d.value.pos, "the lower bound %s is above the upper bound %s", d.value.items[0].text, d.value.items[1].text)
+		return high, low
+	case low == high && d.form != "int":
+		b.warn(d.value.pos, "%s has one value only", d.name)
+	}
+	return low, high
+}
+
+func (b *builder) wholeBounds(d decl, p *space.Param) {
+	if d.value.kind != listKind {
+		return
+	}
+	for _, item := range d.value.items {
+		f, ok := item.float()
+		switch {
+		case !ok:
+		case f != math.Trunc(f):
+			b.fail(item.pos, "found the number %s, expected a whole number", item.text)
+		case math.Abs(f) > maxInteger:
+			b.fail(item.pos, "found the number %s, expected one within ±2^53", item.text)
+		}
+	}
+}
+
+func (b *builder) meanAndSD(d decl) (mean, sd float64) {
+	mean, sd, ok := b.pair(d, "[mean, sd]")
+	if ok && sd <= 0 {
+		b.fail(d.value.items[1].pos, "the standard deviation is %s, expected a number above 0", d.value.items[1].text)
+	}
+	return mean, sd
+}
+
+func (b *builder) flag(d decl, name string) bool {
+	n := d.whole.get(name)
+	if n == nil {
+		return false
+	}
+	boolean.check(b.problems, n)
+	return n.text == "true"
+}
+
+func (b *builder) step(d decl, p *space.Param) {
+	n := d.whole.get("step")
+	if n == nil || d.form == "choice" || d.form == "ordinal" || d.form == "grid" {
+		return
+	}
+	step, _ := n.float()
+	switch {
+	case !isFinite(n) || step <= 0:
+		b.fail(n.pos, "found %s, expected a step above 0", n.describe())
+		return
+	case p.Kind == space.Int && step != math.Trunc(step):
+		b.fail(n.pos, "found the step %s, expected a whole number", n.text)
+		return
+	case p.Kind != space.Normal && !hasMultiple(p.Low, p.High, step):
+		b.fail(n.pos, "no multiple of the step %s lies within the bounds", n.text)
+		return
+	}
+	p.Step = step
+}
+
+// hasMultiple allows for the rounding of such as 0.3/0.1.
+func hasMultiple(low, high, step float64) bool {
+	const slack = 1e-9
+	return math.Floor(high/step+slack) >= math.Ceil(low/step-slack)
+}
+
+func (b *builder) choices(d decl) [][]byte {
+	if d.value.kind != listKind {
+		b.fail(d.value.pos, "found %s, expected %s: [value, …]", d.value.describe(), d.form)
+		return nil
+	}
+	if len(d.value.items) == 0 {
+		b.fail(d.value.pos, "found an empty list, expected at least one value")
+	}
+	var choices [][]byte
+	seen := map[string]bool{}
+	for _, item := range d.value.items {
+		canonical := string(item.sortedJSON())
+		if seen[canonical] {
+			b.fail(item.pos, "value %s is there twice", clip(string(item.json())))
+		}
+		seen[canonical] = true
+		choices = append(choices, item.json())
+	}
+	return choices
+}

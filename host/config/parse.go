@@ -1,0 +1,95 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Option changes how a file is read.
+type Option func(*settings)
+
+type settings struct {
+	sets        []string
+	noTrainable bool
+}
+
+// WithSet applies KEY=VALUE over the file: KEY is a path of names joined with
+// dots, VALUE is YAML. Later ones win.
+func WithSet(sets ...string) Option {
+	return func(s *settings) { s.sets = append(s.sets, sets...) }
+}
+
+// WithoutTrainable takes files without a trainable, for asktell and simulate.
+func WithoutTrainable() Option {
+	return func(s *settings) { s.noTrainable = true }
+}
+
+// Load reads an experiment file. The error is [Errors] unless the file cannot be
+// read at all.
+func Load(path string, options ...Option) (*Experiment, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, fmt.Errorf("%s: found a directory, expected an experiment file", path)
+	case info.Size() > maxFileBytes:
+		return nil, Errors{{Pos{File: path}, fmt.Sprintf("the file has %d bytes, the limit is %d (1 MiB)", info.Size(), maxFileBytes)}}
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(path, data, options...)
+}
+
+// Parse reads an experiment; name is the file's name for messages and the
+// experiment's default name. The error is [Errors].
+func Parse(name string, data []byte, options ...Option) (*Experiment, error) {
+	var set settings
+	for _, o := range options {
+		o(&set)
+	}
+	p := &problems{}
+	root := readYAML(p, name, data)
+	if root == nil || root.kind == nullKind && len(p.errs) > 0 {
+		return nil, p.err()
+	}
+	if root.kind == nullKind {
+		p.fail(Pos{File: name}, "the file is empty, expected an experiment")
+		return nil, p.err()
+	}
+	if root.kind == mapKind {
+		for _, s := range set.sets {
+			override(p, root, s)
+		}
+	}
+	e := build(p, root, &set)
+	if err := p.err(); err != nil {
+		return nil, err
+	}
+	e.File, e.Source, e.Overrides, e.tree, e.Warnings = name, data, set.sets, root, p.warnings.tidy()
+	if e.Name == "" {
+		e.Name = baseName(name)
+	}
+	return e, nil
+}
+
+// baseName makes the name of an experiment from that of its file.
+func baseName(file string) string {
+	base := filepath.Base(strings.ReplaceAll(file, `\`, "/"))
+	base = strings.TrimSuffix(base, filepath.Ext(base))
+	clean := strings.Map(func(r rune) rune {
+		if nameForm.MatchString("_" + string(r)) {
+			return r
+		}
+		return '_'
+	}, base)
+	clean = strings.TrimRight(clean, " .")
+	if !nameForm.MatchString(clean) {
+		return "experiment"
+	}
+	return clean
+}

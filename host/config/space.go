@@ -1,0 +1,281 @@
+package config
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/tunehost/tunehost/host/expr"
+	"github.com/tunehost/tunehost/host/nearest"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+// Limits of a space.
+const (
+	maxNameBytes = 200
+	maxInteger   = 1 << 53
+	maxParams    = 1000
+	maxPoints    = 10_000
+	maxRules     = 100 // constraints
+)
+
+// decl is one leaf of the tree under `space`.
+type decl struct {
+	name  string
+	pos   Pos
+	form  string // "": a constant
+	value *node  // the constant, or what stands under the form
+	whole *node  // the map with the form and its modifiers
+	whens []*node
+}
+
+// modifiers are the keys beside each form.
+var modifiers = map[string][]string{
+	"uniform": {"step", "when"}, "loguniform": {"step", "when"}, "int": {"step", "log", "when"}, "normal": {"step", "when"},
+	"choice": {"when"}, "ordinal": {"when"}, "grid": {"when"}, "sample": {"when"},
+}
+
+var forms = []string{"uniform", "loguniform", "int", "normal", "choice", "ordinal", "grid", "sample"}
+
+// foreign are forms of other tuners, and what to write instead.
+var foreign = map[string]string{
+	"randint": "{int: [a, b]}, both ends included", "lograndint": "{int: [a, b], log: true}", "qrandint": "{int: [a, b], step: q}",
+	"quniform": "{uniform: [a, b], step: q}", "qloguniform": "{loguniform: [a, b], step: q}", "randn": "{normal: [mean, sd]}",
+	"qrandn": "{normal: [mean, sd], step: q}", "log_uniform": "{loguniform: [a, b]}", "float": "{uniform: [a, b]}", "integer": "{int: [a, b]}",
+	"categorical": "{choice: [...]}", "choices": "{choice: [...]}", "values": "{choice: [...]}", "sample_from": "{sample: EXPR}",
+	"grid_search": "{grid: [...]}", "range": "{uniform: [a, b]}", "min": "{uniform: [min, max]}", "low": "{uniform: [low, high]}",
+}
+
+// space builds everything under the key of that name.
+func (b *builder) space() {
+	b.e.Space = &space.Space{}
+	b.e.scope = &expr.Scope{Constants: map[string]any{}, Forbidden: map[string]string{}}
+	n := b.at("space")
+	if n == nil || n.kind != mapKind {
+		return
+	}
+	decls := b.group(n, "", nil)
+	if len(decls) > maxParams {
+		b.fail(n.pos, "the space has %d parameters, the limit is %d", len(decls), maxParams)
+		return
+	}
+	b.clashes(decls)
+	var searched, derived []decl
+	for _, d := range decls {
+		switch {
+		case d.form == "" && len(d.whens) == 0:
+			b.constant(d)
+		case d.form == "" || d.form == "sample":
+			derived = append(derived, d)
+			b.e.scope.Computed = append(b.e.scope.Computed, d.name)
+		default:
+			searched = append(searched, d)
+			before := len(b.errs)
+			b.e.Space.Params = append(b.e.Space.Params, b.param(d))
+			b.wrong[d.name] = len(b.errs) > before
+		}
+	}
+	b.e.scope.Params = b.e.Space.Params
+	before := len(b.errs)
+	b.conditions(searched, derived)
+	b.derived(derived)
+	if !b.bad["space"] && len(b.errs) == before {
+		b.validate(searched)
+	}
+}
+
+// validate asks the space itself, which knows more of what no searcher can work
+// with: each parameter alone, so that the mistake has its place.
+func (b *builder) validate(searched []decl) {
+	for i, d := range searched {
+		if b.wrong[d.name] {
+			continue
+		}
+		alone := b.e.Space.Params[i]
+		alone.When = nil
+		err := (&space.Space{Params: []space.Param{alone}}).Validate()
+		if err != nil {
+			_, why, _ := strings.Cut(err.Error(), ": ")
+			b.fail(d.pos, "%s: %s", d.name, why)
+		}
+	}
+}
+
+func (b *builder) constant(d decl) {
+	b.e.Constants = append(b.e.Constants, Constant{d.name, d.value.json()})
+	b.e.scope.Constants[d.name] = d.value.value()
+}
+
+// group walks a map of parameters; whens are the conditions around it.
+func (b *builder) group(n *node, prefix string, whens []*node) (decls []decl) {
+	if own := n.get("when"); own != nil && prefix != "" {
+		if !b.isCondition(own) {
+			return nil
+		}
+		whens = append(slices.Clone(whens), own)
+	}
+	for _, e := range n.keys {
+		if e.name == "when" && prefix != "" || !b.goodName(e) {
+			continue
+		}
+		decls = append(decls, b.member(e, prefix+e.name, whens)...)
+	}
+	return decls
+}
+
+func (b *builder) member(e entry, name string, whens []*node) []decl {
+	n := e.value
+	if len(name) > maxNameBytes {
+		b.fail(e.pos, "the name %s has %d bytes, the limit is %d", quote(name), len(name), maxNameBytes)
+		return nil
+	}
+	if n.kind == listKind {
+		b.noFormInside(n)
+	}
+	if n.kind != mapKind || len(n.keys) == 0 {
+		return []decl{{name: name, pos: e.pos, value: n, whole: n, whens: whens}}
+	}
+	form := formOf(n)
+	switch {
+	case form != "":
+		return b.parameter(e, name, form, whens)
+	case b.looksForeign(n):
+		return nil
+	}
+	return b.group(n, name+"/", whens)
+}
+
+// formOf says which form a map is: it has a key of that name whose value is not
+// a map itself.
+func formOf(n *node) string {
+	for _, form := range forms {
+		if v := n.get(form); v != nil && v.kind != mapKind {
+			if onlyKnown := v.kind == listKind || v.kind == textKind; onlyKnown || allModifiers(n, form) {
+				return form
+			}
+		}
+	}
+	return ""
+}
+
+func allModifiers(n *node, form string) bool {
+	for _, e := range n.keys {
+		if e.name != form && !slices.Contains([]string{"step", "log", "when"}, e.name) {
+			return false
+		}
+	}
+	return true
+}
+
+// looksForeign finds maps that are surely meant as a parameter but are not one.
+func (b *builder) looksForeign(n *node) bool {
+	for _, e := range n.keys {
+		if e.value.kind == mapKind || !allBounds(n, e.name) {
+			continue
+		}
+		if instead := foreign[e.name]; instead != "" && (e.value.kind == listKind || e.name != "float" && e.name != "integer") {
+			b.fail(e.pos, "unknown form %s, expected %s", quote(e.name), instead)
+			return true
+		}
+		near := nearest.Of(e.name, forms)
+		if near != "" && len(e.name) > 3 && (e.value.kind == listKind || near == "sample" && e.value.kind == textKind) {
+			b.fail(e.pos, "unknown form %s; did you mean %q?", quote(e.name), near)
+			return true
+		}
+	}
+	return false
+}
+
+// allBounds: beside name there are only modifiers and such bounds as others write.
+func allBounds(n *node, name string) bool {
+	for _, e := range n.keys {
+		if e.name != name && !slices.Contains([]string{"step", "log", "when", "max", "high", "type", "q", "min", "low", "distribution"}, e.name) {
+			return false
+		}
+	}
+	return true
+}
+
+func (b *builder) noFormInside(n *node) {
+	for _, item := range n.items {
+		if item.kind == mapKind && len(item.keys) == 1 && formOf(item) != "" && item.keys[0].value.kind == listKind {
+			b.fail(item.pos, "found a parameter inside a list, which would never get a value; expected it under a name of its own")
+		}
+	}
+}
+
+func (b *builder) goodName(e entry) bool {
+	switch bad := strings.IndexFunc(e.name, func(r rune) bool { return r < ' ' || r == 0x7f || r == '/' }); {
+	case e.name == "" || strings.TrimSpace(e.name) != e.name:
+		b.fail(e.pos, "found %s, expected the name of a parameter", quote(e.name))
+	case bad >= 0:
+		b.fail(e.pos, "found %s, expected a name without / and control characters; nest maps instead", quote(e.name))
+	default:
+		return true
+	}
+	return false
+}
+
+func (b *builder) isCondition(n *node) bool {
+	before := len(b.errs)
+	condition.check(b.problems, n)
+	return len(b.errs) == before
+}
+
+func (b *builder) parameter(e entry, name, form string, whens []*node) []decl {
+	n := e.value
+	ok := true
+	for _, k := range n.keys {
+		switch {
+		case k.name == form || slices.Contains(modifiers[form], k.name):
+		case strings.Contains(k.name, ")") && k.value.kind == nullKind:
+			b.fail(k.pos, "found %s as a key; an expression with a comma needs quotes around it", quote(k.name))
+			return nil
+		case slices.Contains(forms, k.name):
+			b.fail(k.pos, "found %q beside %q, expected one form", k.name, form)
+			ok = false
+		case k.name == "log" && form == "loguniform" && k.value.text == "true": // says the same
+		case k.name == "log" && form == "uniform":
+			b.fail(k.pos, `"log" does not go with "uniform", expected {loguniform: [a, b]}`)
+			ok = false
+		default:
+			b.fail(k.pos, "unknown key %s beside %q%s", quote(k.name), form, expectedOrNearest(k.name, modifiers[form]))
+			ok = false
+		}
+	}
+	if own := n.get("when"); own != nil {
+		if ok = b.isCondition(own) && ok; ok {
+			whens = append(slices.Clone(whens), own)
+		}
+	}
+	d := decl{name: name, pos: e.pos, form: form, value: n.get(form), whole: n, whens: whens}
+	if form == "sample" && !isText(d.value) {
+		b.fail(d.value.pos, "found %s, expected an expression", d.value.describe())
+		return nil
+	}
+	return []decl{d}
+}
+
+// clashes finds names that two leaves share, or that are a leaf and a group.
+func (b *builder) clashes(decls []decl) {
+	env := map[string]string{}
+	for _, d := range decls {
+		variable := EnvName(d.name)
+		if other, taken := env[variable]; taken && other != d.name {
+			b.warn(d.pos, "%s and %s share the variable %s; the program sees one of them", quote(d.name), quote(other), variable)
+		}
+		env[variable] = d.name
+	}
+}
+
+// EnvName is the name of the environment variable of a parameter.
+func EnvName(param string) string {
+	return "TUNEHOST_PARAM_" + strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z':
+			return r - 'a' + 'A'
+		case r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
+			return r
+		}
+		return '_'
+	}, param)
+}

@@ -1,0 +1,82 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/tunehost/tunehost/host/nearest"
+)
+
+// templates checks the names in braces of command and trial_name.
+func (b *builder) templates() {
+	names := b.allNames()
+	if n := b.at("trial_name"); n != nil {
+		b.e.TrialName = n.text
+		b.template(n, append([]string{"number", "id"}, names...))
+	}
+	if b.e.Trainable == nil || b.bad["space"] {
+		return
+	}
+	command := b.root.get("trainable").get("command")
+	if command == nil {
+		return
+	}
+	for _, n := range command.items {
+		b.template(n, append([]string{"params"}, names...))
+	}
+}
+
+func (b *builder) template(n *node, names []string) {
+	_, err := Expand(n.text, func(name string) (string, bool) {
+		for _, known := range names {
+			if known == name || strings.ReplaceAll(known, "/", ".") == name {
+				return "", true
+			}
+		}
+		return "", false
+	})
+	if e, ok := err.(*templateError); ok {
+		b.fail(n.at(e.column), "%s%s", e.msg, nearest.Hint(e.name, names))
+	}
+}
+
+type templateError struct {
+	column    int
+	name, msg string
+}
+
+func (e *templateError) Error() string { return fmt.Sprintf("column %d: %s", e.column, e.msg) }
+
+// Expand replaces {NAME} in a template by what value says; {{ and }} are braces.
+// A name that value does not know is an error.
+func Expand(template string, value func(name string) (string, bool)) (string, error) {
+	var out strings.Builder
+	runes := []rune(template)
+	for i := 0; i < len(runes); i++ {
+		switch c := runes[i]; {
+		case (c == '{' || c == '}') && i+1 < len(runes) && runes[i+1] == c:
+			out.WriteRune(c)
+			i++
+		case c == '}':
+			return "", &templateError{i + 1, "", "found a } without {, expected }} for a brace"}
+		case c == '{':
+			end := i + 1
+			for end < len(runes) && runes[end] != '}' && runes[end] != '{' {
+				end++
+			}
+			name := string(runes[i+1 : end])
+			if end == len(runes) || runes[end] == '{' {
+				return "", &templateError{i + 1, "", "found a { without }, expected {{ for a brace"}
+			}
+			text, ok := value(name)
+			if !ok {
+				return "", &templateError{i + 1, name, fmt.Sprintf("no parameter %s; write {{ and }} for braces", quote(name))}
+			}
+			out.WriteString(text)
+			i = end
+		default:
+			out.WriteRune(c)
+		}
+	}
+	return out.String(), nil
+}

@@ -1,0 +1,356 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+// Limits of a file. The YAML parser recurses into whatever it is given and takes
+// a time that grows with the square of the number of keys, so these are checked
+// on the tokens before.
+const (
+	maxFileBytes = 1 << 20
+	maxDepth     = 50
+	maxKeys      = 10_000
+	maxNodes     = 200_000 // after the expansion of aliases
+)
+
+// reader turns YAML into nodes.
+type reader struct {
+	*problems
+	file    string
+	anchors map[string]ast.Node
+	open    map[string]bool // anchors whose alias is being expanded
+	nodes   int
+}
+
+// readYAML parses one document. It returns nil where that fails; p then knows why.
+func readYAML(p *problems, file string, data []byte) *node {
+	r := &reader{problems: p, file: file, anchors: map[string]ast.Node{}, open: map[string]bool{}}
+	doc, err := r.parse(data)
+	if err != nil {
+		p.errs = append(p.errs, err)
+		return nil
+	}
+	if doc == nil {
+		return &node{kind: nullKind, pos: Pos{file, 1, 1}}
+	}
+	root := r.node(doc, 0)
+	if r.nodes > maxNodes {
+		return nil
+	}
+	return root
+}
+
+func (r *reader) whole(format string, args ...any) *Error {
+	return &Error{Pos{File: r.file}, fmt.Sprintf(format, args...)}
+}
+
+func (r *reader) parse(data []byte) (body ast.Node, problem *Error) {
+	switch {
+	case len(data) > maxFileBytes:
+		return nil, r.whole("the file has more than %d bytes (1 MiB), expected an experiment", maxFileBytes)
+	case !utf8.Valid(data):
+		return nil, r.whole("the file is not UTF-8 text")
+	}
+	defer func() { // the YAML library has panicked on strange input before
+		if v := recover(); v != nil {
+			body, problem = nil, r.whole("the file is not readable as YAML (%v)", v)
+		}
+	}()
+	text := strings.TrimPrefix(string(data), "\ufeff")
+	if json.Valid([]byte(text)) { // JSON may be indented with tabs, YAML may not
+		text = strings.ReplaceAll(text, "\t", " ")
+	}
+	tokens := lexer.Tokenize(text)
+	if err := r.limits(tokens); err != nil {
+		return nil, err
+	}
+	file, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
+	if err != nil {
+		return nil, r.syntax(err)
+	}
+	return r.single(file)
+}
+
+func (r *reader) single(file *ast.File) (ast.Node, *Error) {
+	var body ast.Node
+	for _, d := range file.Docs {
+		if _, directive := d.Body.(*ast.DirectiveNode); d.Body == nil || directive {
+			continue
+		}
+		if body != nil {
+			return nil, &Error{r.pos(d.Body.GetToken()), "found a second document, expected one experiment"}
+		}
+		body = d.Body
+	}
+	if _, comment := body.(*ast.CommentGroupNode); comment {
+		return nil, nil
+	}
+	return body, nil
+}
+
+func (r *reader) syntax(err error) *Error {
+	var s *yaml.SyntaxError
+	if errors.As(err, &s) && s.GetToken() != nil {
+		return &Error{r.pos(s.GetToken()), oneLine("not YAML: " + s.GetMessage())}
+	}
+	return r.whole("not YAML: %s", oneLine(err.Error()))
+}
+
+func (r *reader) pos(t *token.Token) Pos {
+	if t == nil || t.Position == nil {
+		return Pos{File: r.file}
+	}
+	return Pos{r.file, t.Position.Line, t.Position.Column}
+}
+
+// limits refuses input that is too deep or too big for the parser.
+func (r *reader) limits(tokens token.Tokens) *Error {
+	var flow, keys, marks, line int
+	for _, t := range tokens {
+		if t.Position != nil && t.Position.Line != line {
+			line, marks = t.Position.Line, 0
+		}
+		switch t.Type {
+		case token.SequenceStartType, token.MappingStartType:
+			flow++
+		case token.SequenceEndType, token.MappingEndType:
+			flow--
+		case token.MappingValueType:
+			keys++
+		case token.SequenceEntryType, token.MappingKeyType:
+			marks++
+		case token.TagType, token.AnchorType:
+			keys++
+			marks++
+		}
+		if flow > maxDepth || marks > maxDepth && flow == 0 || tooIndented(t) {
+			return &Error{r.pos(t), fmt.Sprintf("nested more than %d deep", maxDepth)}
+		}
+		if keys > maxKeys {
+			return &Error{r.pos(t), fmt.Sprintf("more than %d keys", maxKeys)}
+		}
+	}
+	return nil
+}
+
+func tooIndented(t *token.Token) bool {
+	return t.Position != nil && t.Position.IndentLevel > maxDepth
+}
+
+// node converts n; the result is never nil.
+func (r *reader) node(n ast.Node, depth int) *node {
+	r.nodes++
+	out := &node{pos: r.pos(start(n)), shift: -1}
+	switch {
+	case r.nodes > maxNodes:
+		if r.nodes == maxNodes+1 {
+			r.fail(out.pos, "more than %d values after the expansion of aliases", maxNodes)
+		}
+		return out
+	case depth > maxDepth:
+		r.fail(out.pos, "nested more than %d deep", maxDepth)
+		return out
+	}
+	switch n := n.(type) {
+	case *ast.MappingNode:
+		r.mapping(out, n.Values, depth)
+	case *ast.MappingValueNode:
+		r.mapping(out, []*ast.MappingValueNode{n}, depth)
+	case *ast.SequenceNode:
+		out.kind = listKind
+		for _, item := range n.Values {
+			out.items = append(out.items, r.node(item, depth+1))
+		}
+	case *ast.AnchorNode:
+		r.anchors[n.Name.GetToken().Value] = n.Value
+		return r.node(n.Value, depth+1)
+	case *ast.AliasNode:
+		return r.alias(n, depth)
+	case *ast.TagNode:
+		return r.tag(n, depth)
+	default:
+		r.scalar(out, n)
+	}
+	return out
+}
+
+// start is the token where n begins; of a block map that is its first key.
+func start(n ast.Node) *token.Token {
+	switch m := n.(type) {
+	case nil:
+		return nil
+	case *ast.MappingNode:
+		if !m.IsFlowStyle && len(m.Values) > 0 {
+			return m.Values[0].Key.GetToken()
+		}
+	case *ast.MappingValueNode:
+		return m.Key.GetToken()
+	}
+	return n.GetToken()
+}
+
+func (r *reader) alias(n *ast.AliasNode, depth int) *node {
+	name := n.Value.GetToken().Value
+	target, ok := r.anchors[name]
+	if !ok || r.open[name] {
+		r.fail(r.pos(n.GetToken()), "alias *%s refers to no earlier anchor &%s", name, name)
+		return &node{pos: r.pos(n.GetToken())}
+	}
+	r.open[name] = true
+	defer delete(r.open, name)
+	return r.node(target, depth+1)
+}
+
+func (r *reader) tag(n *ast.TagNode, depth int) *node {
+	tag := n.GetToken().Value
+	inner := r.node(n.Value, depth+1)
+	switch {
+	case tag == "!!str" && inner.kind < listKind:
+		if inner.kind == nullKind {
+			inner.text = ""
+		}
+		inner.kind = textKind
+	case tag == "!!str", tag != "!!int" && tag != "!!float" && tag != "!!bool" && tag != "!!null" && tag != "!!map" && tag != "!!seq":
+		r.fail(r.pos(n.GetToken()), "found the tag %s, expected a plain value", tag)
+	}
+	return inner
+}
+
+func (r *reader) mapping(out *node, values []*ast.MappingValueNode, depth int) {
+	out.kind = mapKind
+	seen := make(map[string]Pos, len(values))
+	for _, v := range values {
+		if _, merge := v.Key.(*ast.MergeKeyNode); merge {
+			r.merge(out, v, depth)
+			continue
+		}
+		e, ok := r.entry(v, depth)
+		if !ok {
+			continue
+		}
+		if first, twice := seen[e.name]; twice {
+			r.fail(e.pos, "key %s is given twice, first in line %d", quote(e.name), first.Line)
+			continue
+		}
+		seen[e.name] = e.pos
+		out.set(e)
+	}
+}
+
+func (r *reader) entry(v *ast.MappingValueNode, depth int) (entry, bool) {
+	key := r.node(v.Key, depth+1)
+	if k, complex := v.Key.(*ast.MappingKeyNode); complex {
+		key = r.node(k.Value, depth+1)
+	}
+	if key.kind >= listKind || key.kind == nullKind {
+		r.fail(key.pos, "found %s as a key, expected a name", key.describe())
+		return entry{}, false
+	}
+	return entry{key.text, key.pos, r.node(v.Value, depth+1)}, true
+}
+
+// merge adds the keys of `<<: *anchor` that are not there.
+func (r *reader) merge(out *node, v *ast.MappingValueNode, depth int) {
+	from := r.node(v.Value, depth+1)
+	list := []*node{from}
+	if from.kind == listKind {
+		list = from.items
+	}
+	for _, m := range list {
+		if m.kind != mapKind {
+			r.fail(m.pos, "found %s after <<, expected a map", m.describe())
+			continue
+		}
+		for _, e := range m.keys {
+			if !out.has(e.name) {
+				out.keys = append(out.keys, e)
+			}
+		}
+	}
+}
+
+// set replaces the key of e, or adds it.
+func (n *node) set(e entry) {
+	for i := range n.keys {
+		if n.keys[i].name == e.name {
+			n.keys[i] = e
+			return
+		}
+	}
+	n.keys = append(n.keys, e)
+}
+
+func (r *reader) scalar(out *node, n ast.Node) {
+	switch n := n.(type) {
+	case *ast.LiteralNode:
+		out.kind, out.text = textKind, n.Value.Value
+		return
+	case *ast.NullNode:
+		out.kind, out.text = nullKind, ""
+		return
+	}
+	t := n.GetToken()
+	out.text, out.kind = t.Value, textKind
+	switch t.Type {
+	case token.SingleQuoteType, token.DoubleQuoteType:
+		if plainlyQuoted(t) {
+			out.shift = 1
+		}
+		return
+	}
+	if !strings.Contains(strings.TrimSpace(t.Origin), "\n") {
+		out.shift = 0
+	}
+	r.plain(out)
+}
+
+// plainlyQuoted says whether the text has no escapes, so that columns agree.
+func plainlyQuoted(t *token.Token) bool {
+	origin := strings.TrimSpace(t.Origin)
+	return len(origin) == len(t.Value)+2 && origin[1:len(origin)-1] == t.Value
+}
+
+var (
+	numberPattern  = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$|^0x[0-9a-fA-F]+$|^0o[0-7]+$`)
+	specialPattern = regexp.MustCompile(`^[-+]?\.(inf|Inf|INF)$|^\.(nan|NaN|NAN)$`)
+)
+
+// plain gives an unquoted scalar the kind that YAML 1.2's core schema says. The
+// library's own idea of numbers is another one (1e-4 is text to it).
+func (r *reader) plain(out *node) {
+	switch out.text {
+	case "", "~", "null", "Null", "NULL":
+		out.kind = nullKind
+		return
+	case "true", "True", "TRUE", "false", "False", "FALSE":
+		out.kind, out.text = boolKind, strings.ToLower(out.text)
+		return
+	}
+	if specialPattern.MatchString(out.text) {
+		out.kind = numberKind
+		return
+	}
+	if !numberPattern.MatchString(out.text) {
+		return
+	}
+	out.kind = numberKind
+	if _, ok := out.float(); !ok {
+		if _, err := strconv.ParseUint(out.text, 0, 64); err != nil {
+			r.fail(out.pos, "number %s is out of range", quote(out.text))
+			out.text = "1" // which is right wherever a number is
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package host
+
+import (
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// crew carries the actions out: each kind goes to its driver's queue, with what
+// only the loop can look up in the machine.
+type crew struct {
+	machine    *core.Machine
+	translate  *translator
+	traits     traits
+	searching  *searching
+	scheduling *scheduling
+	training   *training // nil in ask and tell
+	publishing *publishing
+	narrator   *narrator
+	trials     *trials
+	inbox      *inbox
+	log        *Log
+	clock      Clock
+	running    func() time.Duration // the running time now
+	stopTimer  func() bool
+	finished   func(core.Finish)
+	// manual hears of trials instead of training, in ask and tell.
+	manual func(core.Action)
+}
+
+// Do implements Crew.
+func (c *crew) Do(a core.Action) {
+	switch a := a.(type) {
+	case core.Tell:
+		c.tell(a.Observation)
+	case core.AskSearcher:
+		c.searching.work.put(searchWork{ask: &a})
+	case core.SetTimer:
+		c.setTimer(a)
+	case core.Warn:
+		c.warn(a)
+	case core.DeleteCheckpoint:
+		c.publishing.delete(c.trials.dir(a.Trial), a.ID)
+	case core.Finish:
+		c.finished(a)
+	default:
+		c.train(a)
+	}
+}
+
+// Flush implements Crew.
+func (c *crew) Flush() {
+	c.searching.work.flush()
+	c.scheduling.work.flush()
+	if c.training != nil {
+		c.training.work.flush()
+	}
+	c.publishing.flush()
+}
+
+// tell hands an observation to each of those who shall hear it.
+func (c *crew) tell(o core.Observation) {
+	if o.To&core.ToSearcher != 0 {
+		c.searching.work.put(searchWork{event: c.event(o, c.traits.searcher)})
+	}
+	if o.To&core.ToScheduler != 0 && !c.traits.scheduler.Quiet {
+		c.scheduling.work.put(scheduleWork{event: c.event(o, c.traits.scheduler), due: o.Due})
+	}
+	c.publishing.tell(c.narrator.event(o))
+}
+
+func (c *crew) event(o core.Observation, t sdk.Traits) sdk.Event {
+	e, err := c.translate.event(o, t)
+	if err != nil {
+		c.log.Error("trial cannot be told to plugins: "+err.Error(), "trial", o.Trial)
+	}
+	return e
+}
+
+func (c *crew) warn(a core.Warn) {
+	if a.HasTrial {
+		c.log.Warn(c.trials.name(a.Trial) + ": " + a.Text)
+		return
+	}
+	c.log.Warn(a.Text)
+}
+
+func (c *crew) setTimer(a core.SetTimer) {
+	if c.stopTimer != nil {
+		c.stopTimer()
+	}
+	wait := max(time.Duration(a.At)-c.running(), 0)
+	c.stopTimer = c.clock.AfterFunc(wait, func() { c.inbox.post(&core.Ticked{}) })
+}
+
+// train hands over what is about one attempt.
+func (c *crew) train(a core.Action) {
+	if c.manual != nil {
+		c.manual(a)
+		return
+	}
+	w := trainWork{action: a}
+	switch a := a.(type) {
+	case core.StartAttempt:
+		w.trial = c.trials.start(a)
+		w.dir, w.params = w.trial.Dir, w.trial.Params
+	case core.SaveAttempt:
+		w.dir = c.trials.dir(a.Trial)
+	case core.TakeCheckpoint:
+		w.dir = c.trials.dir(a.Trial)
+	case core.StopAttempt:
+		w.dir = c.trials.dir(a.Trial)
+	}
+	c.training.work.put(w)
+}
+
+// report is for the narrator: a trial as reporters see it.
+func (c *crew) report(no core.TrialNo) report.Trial { return c.trials.report(no) }

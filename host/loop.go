@@ -1,0 +1,236 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/journal"
+	"github.com/tunehost/tunehost/core/record"
+)
+
+// Recorder keeps what happened.
+type Recorder interface {
+	// Append keeps records as one: all of them or none are there after a
+	// crash. journal.ErrNoSpace: the disk is full, try again later.
+	Append(records [][]byte) (first uint64, err error)
+	// Sync returns when all that was appended would survive a loss of power.
+	Sync() error
+	Close() error
+}
+
+// Crew carries actions out. Do and Flush are called by the loop alone and
+// return soon.
+type Crew interface {
+	Do(core.Action)
+	// Flush is called when all actions of a batch were handed over.
+	Flush()
+}
+
+// Limits of a step.
+const (
+	maxBatchEvents = 4096
+	noSpaceRetry   = time.Second
+	slowStep       = time.Second
+)
+
+// Loop is the one place where things happen: what is in the inbox is recorded,
+// then applied, and the actions are handed to the crew.
+type Loop struct {
+	machine *core.Machine
+	record  Recorder
+	crew    Crew
+	clock   Clock
+	log     *Log
+	inbox   *inbox
+	rules   rules
+
+	began    time.Time     // when this host took over
+	before   time.Duration // running time before it did
+	now      int64
+	finished bool
+	stepped  bool // something was applied by this host
+	names    names
+	heard    func(core.Event) // before its actions are carried out
+	records  [][]byte
+	spare    []news
+}
+
+// Run turns until the experiment is finished, or nothing can be recorded any
+// more.
+func (l *Loop) Run(ctx context.Context) error {
+	for !l.finished && !l.over() {
+		batch := l.inbox.take(l.spare)
+		if len(batch) == 0 {
+			select {
+			case <-l.inbox.signal:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+			continue
+		}
+		l.watchLag(len(batch))
+		if err := l.stepAll(batch); err != nil {
+			return err
+		}
+		l.spare = batch
+	}
+	return nil
+}
+
+// over says that the experiment had ended before, and nothing has changed that.
+func (l *Loop) over() bool {
+	o, _ := l.machine.Outcome()
+	return o != 0 && l.stepped
+}
+
+// stepAll takes a batch in pieces of bounded size.
+func (l *Loop) stepAll(batch []news) error {
+	for len(batch) > 0 && !l.finished {
+		n := l.rules.cut(batch[:min(len(batch), maxBatchEvents)])
+		if err := l.step(batch[:n]); err != nil {
+			return err
+		}
+		batch = batch[n:]
+	}
+	return nil
+}
+
+// step is the whole of it: record, apply, act.
+func (l *Loop) step(batch []news) error {
+	started := l.clock.Now()
+	l.tick(started)
+	if err := l.encode(batch); err != nil {
+		return err
+	}
+	if err := l.keep(); err != nil {
+		return fmt.Errorf("the record cannot be written: %w", err)
+	}
+	for _, b := range l.records {
+		if err := l.apply(b); err != nil {
+			return err
+		}
+	}
+	l.stepped = true
+	l.crew.Flush()
+	if d := l.clock.Since(started); d > slowStep {
+		l.log.Slow("the loop's step", d)
+	}
+	return nil
+}
+
+// tick sets the running time, which never goes back.
+func (l *Loop) tick(t time.Time) {
+	l.now = max(l.now, int64(l.before+t.Sub(l.began)))
+}
+
+func (l *Loop) encode(batch []news) error {
+	l.records = l.records[:0]
+	for i := range batch {
+		e := batch[i].event
+		if r := batch[i].result; r != nil {
+			if err := l.nameMetrics(r); err != nil {
+				return err
+			}
+			e = l.rules.result(l.machine, l.names, r)
+		}
+		if err := l.add(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *Loop) add(e core.Event) error {
+	b, err := record.Append(nil, l.now, e)
+	l.records = append(l.records, b)
+	return err
+}
+
+// nameMetrics gives each new metric its number.
+func (l *Loop) nameMetrics(r *result) error {
+	for _, m := range r.Metrics {
+		if id, isNew := l.names.id(m.Name); isNew {
+			if err := l.add(&core.MetricNamed{ID: id, Name: m.Name}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// keep records the step; a full disk is waited for (B-087).
+func (l *Loop) keep() error {
+	for waiting := false; ; waiting = true {
+		_, err := l.record.Append(l.records)
+		if !errors.Is(err, journal.ErrNoSpace) {
+			if waiting && err == nil {
+				l.log.Warn("there is room on the disk again; the experiment goes on")
+			}
+			return err
+		}
+		if !waiting {
+			l.log.Warn("the disk is full: nothing is started until there is room for the record; free some space, and the experiment goes on by itself")
+		}
+		l.pause(noSpaceRetry)
+	}
+}
+
+func (l *Loop) pause(d time.Duration) {
+	done := make(chan struct{})
+	l.clock.AfterFunc(d, func() { close(done) })
+	<-done
+}
+
+// apply applies what was recorded, not what was meant to be.
+func (l *Loop) apply(b []byte) error {
+	at, e, err := record.Parse(b)
+	if err != nil {
+		return err
+	}
+	actions := l.machine.Apply(at, e)
+	l.heard(e)
+	for _, a := range actions {
+		if _, last := a.(core.Finish); last {
+			l.finished = true
+		}
+		l.crew.Do(a)
+	}
+	return nil
+}
+
+// Limits of lag (B-008).
+const (
+	lagEvents = maxBatchEvents / 4
+	lagTime   = time.Minute
+)
+
+// watchLag warns once when for a minute there was always more to do than could
+// be done.
+func (l *Loop) watchLag(batch int) {
+	b, now := l.inbox, l.clock.Now()
+	switch {
+	case batch < lagEvents:
+		b.behind = time.Time{}
+	case b.behind.IsZero():
+		b.behind = now
+	case l.clock.Since(b.behind) > lagTime:
+		l.log.Once("lag", "results have arrived faster than they can be handled for a minute; report less often (once an epoch is enough), or run fewer trials at a time")
+	}
+}
+
+// names numbers metrics in the order in which they are met.
+type names struct{ ids map[string]core.MetricID }
+
+func newNames() names { return names{map[string]core.MetricID{}} }
+
+func (n names) id(name string) (id core.MetricID, isNew bool) {
+	if id, ok := n.ids[name]; ok {
+		return id, false
+	}
+	id = core.MetricID(len(n.ids) + 1)
+	n.ids[name] = id
+	return id, true
+}

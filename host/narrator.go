@@ -1,0 +1,89 @@
+package host
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/report"
+)
+
+// event makes a report of an observation. The machine is as it was right after.
+func (n *narrator) event(o core.Observation) report.Event {
+	m := n.machine
+	e := report.Event{Number: o.Number, Kind: o.Kind, Time: time.Unix(0, m.Wall(m.Now())), Reason: o.Reason, Iteration: o.Iteration}
+	if o.Kind == core.SawEnd {
+		return e
+	}
+	e.Trial = n.trial(o.Trial)
+	switch o.Kind {
+	case core.SawStarted:
+		e.Restored = n.begin(o)
+	case core.SawResult:
+		e.Result = n.result(o)
+	case core.SawFailed:
+		e.Trial.Error = o.Reason
+	}
+	if e.Trial.State.Final() {
+		delete(n.tracks, o.Trial)
+	}
+	return e
+}
+
+// began notes who runs the attempt.
+func (n *narrator) attempt(e *core.AttemptStarted) {
+	n.track(e.Trial).pid = e.PID
+}
+
+func (n *narrator) track(no core.TrialNo) *track {
+	t := n.tracks[no]
+	if t == nil {
+		t = &track{sums: map[string]float64{}, sinceSums: map[string]float64{}}
+		n.tracks[no] = t
+	}
+	return t
+}
+
+// begin starts the counters of an attempt anew (B-055).
+func (n *narrator) begin(o core.Observation) uint64 {
+	v, t := n.machine.View(o.Trial), n.track(o.Trial)
+	t.restored, t.fromCkpt = v.Iteration, v.Iteration > 0
+	t.began, t.last = v.TrainNS, v.TrainNS
+	clear(t.sinceSums)
+	return t.restored
+}
+
+// result adds the host's own fields (B-016).
+func (n *narrator) result(o core.Observation) *report.Result {
+	v, t := n.machine.View(o.Trial), n.track(o.Trial)
+	r := &report.Result{Iteration: o.Iteration, Done: o.Last, PID: t.pid, Host: n.host, Again: o.Again,
+		TimeTotal: seconds(v.TrainNS), TimeThisIter: seconds(v.TrainNS - t.last),
+		Restored: t.fromCkpt, IterationsSinceRestore: o.Iteration - min(t.restored, o.Iteration), TimeSinceRestore: seconds(v.TrainNS - t.began)}
+	t.last = v.TrainNS
+	r.Metrics = make([]report.Metric, len(o.Metrics))
+	for i, x := range o.Metrics {
+		r.Metrics[i] = report.Metric{Name: n.machine.MetricName(x.ID), Value: x.Value}
+		t.count(r.Metrics[i])
+	}
+	r.Totals = t.totals()
+	return r
+}
+
+const perIter = "_this_iter"
+
+// count sums a counter that is reported per iteration.
+func (t *track) count(x report.Metric) {
+	if name, ok := strings.CutSuffix(x.Name, perIter); ok && name != "time" {
+		t.sums[name] = float64(t.sums[name] + x.Value)
+		t.sinceSums[name] = float64(t.sinceSums[name] + x.Value)
+	}
+}
+
+func (t *track) totals() (list []report.Metric) {
+	for name, sum := range t.sums {
+		list = append(list, report.Metric{Name: name + "_total", Value: sum}, report.Metric{Name: name + "_since_restore", Value: t.sinceSums[name]})
+	}
+	slices.SortFunc(list, func(a, b report.Metric) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}

@@ -1,0 +1,69 @@
+// Package nearest finds the known name that a mistyped one was probably meant
+// to be. It is for error messages only: nothing is decided by it.
+package nearest
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+)
+
+// maxLength is the length in bytes beyond which a name is not compared: the
+// distance costs the product of both lengths.
+const maxLength = 200
+
+// Of returns the candidate that is nearest to name, or "" when none is near.
+// Ties go to the name that sorts first, so that messages are stable.
+func Of(name string, candidates []string) string {
+	if len(name) > maxLength || len(name) < 2 {
+		return ""
+	}
+	best, distance := "", limit(name)+1
+	for _, c := range slices.SortedFunc(slices.Values(candidates), cmp.Compare) {
+		if d := between(name, c); d < distance {
+			best, distance = c, d
+		}
+	}
+	return best
+}
+
+// Hint is `; did you mean "X"?` for the nearest candidate, or "".
+func Hint(name string, candidates []string) string {
+	if n := Of(name, candidates); n != "" {
+		return "; did you mean " + strconv.Quote(n) + "?"
+	}
+	return ""
+}
+
+// limit is the number of wrong letters that still counts as the same word.
+func limit(name string) int { return max(1, (len(name)+2)/3) }
+
+func between(name, candidate string) int {
+	if len(candidate) > maxLength {
+		return maxLength
+	}
+	a, b := strings.ToLower(name), strings.ToLower(candidate)
+	if strings.ReplaceAll(a, "-", "_") == strings.ReplaceAll(b, "-", "_") {
+		return 0
+	}
+	if len(a) >= 4 && (strings.HasPrefix(b, a) || strings.HasPrefix(a, b) && len(b) >= 4) {
+		return 1
+	}
+	if swapped(a, b) {
+		return 1
+	}
+	return levenshtein.ComputeDistance(a, b)
+}
+
+// swapped says whether two neighbouring letters are in the wrong order.
+func swapped(a, b string) bool {
+	for i := 0; i+1 < len(a) && len(a) == len(b); i++ {
+		if a[i] != b[i] {
+			return a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
+		}
+	}
+	return false
+}

@@ -1,0 +1,74 @@
+package plugin
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Failure is a way in which a plugin fails.
+type Failure uint8
+
+// The ways.
+const (
+	// NotStarted: no such program, not executable, not a plugin, another
+	// protocol version (B-074).
+	NotStarted Failure = iota + 1
+	// Refused: the plugin said no to its problem or options.
+	Refused
+	// Failed: a call was answered with an error; the author's code panicked.
+	Failed
+	// Crashed: the process ended, or the connection to it.
+	Crashed
+	// Hung: no answer within the call's deadline. The process was killed.
+	Hung
+	// Garbage: the answer breaks the protocol, or is too large.
+	Garbage
+)
+
+func (f Failure) String() string {
+	names := [...]string{"unknown", "not started", "refused", "failed", "crashed", "hung", "garbage"}
+	if int(f) >= len(names) {
+		return names[0]
+	}
+	return names[f]
+}
+
+// Error is a plugin's failure. Its text is one line: which plugin, what
+// happened, the last words of its stderr, and where its log is.
+type Error struct {
+	Plugin  string // as `searcher "tpe"`
+	Failure Failure
+	What    string   // "exited with status 3 in Suggest"
+	Tail    []string // the last lines of its stderr, oldest first
+	Log     string   // path of its log, or ""
+	Err     error    // the cause, or nil
+}
+
+func (e *Error) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s", e.Plugin, oneLine(e.What))
+	if len(e.Tail) > 0 {
+		fmt.Fprintf(&b, "; its last output: %s", strings.Join(e.Tail, " / "))
+	}
+	if e.Log != "" {
+		fmt.Fprintf(&b, "; its log: %s", e.Log)
+	}
+	return b.String()
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// FailureOf returns the way in which err says that a plugin failed, or 0.
+func FailureOf(err error) Failure {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Failure
+	}
+	return 0
+}
+
+// oneLine keeps a message of an author on one line.
+func oneLine(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), " / ")
+}

@@ -1,0 +1,170 @@
+// Package inproc runs plugins that are Go values in the host's own process: for
+// tests and simulation, where starting processes would only cost time. They
+// behave as they do in a process of their own, but for what only a process can
+// survive: a crash of the runtime, or code that never returns.
+package inproc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/guard"
+	"github.com/tunehost/tunehost/plugins/sdk/train"
+)
+
+// New starts a plugin: an sdk.SearcherPlugin, sdk.SchedulerPlugin or
+// sdk.TrainablePlugin.
+func New(value any) (plugin.Plugin, error) {
+	p := &inproc{}
+	switch v := value.(type) {
+	case sdk.SearcherPlugin:
+		p.info, p.searcher = guard.Describe(v.Info, sdk.KindSearcher), &v
+	case sdk.SchedulerPlugin:
+		p.info, p.scheduler = guard.Describe(v.Info, sdk.KindScheduler), &v
+	case sdk.TrainablePlugin:
+		p.info, p.trainable = guard.Describe(v.Info, sdk.KindTrainable), &v
+	default:
+		return nil, fmt.Errorf("%T is no plugin", value)
+	}
+	p.life.name = fmt.Sprintf("%s %q", p.info.Kind, p.info.Name)
+	return p, nil
+}
+
+type inproc struct {
+	info      sdk.Info
+	searcher  *sdk.SearcherPlugin
+	scheduler *sdk.SchedulerPlugin
+	trainable *sdk.TrainablePlugin
+	life      life
+	trainer   atomic.Pointer[trainer]
+}
+
+func (p *inproc) Describe(context.Context) (sdk.Info, error) { return p.info, nil }
+
+func (p *inproc) Close() error {
+	p.life.end(errClosed)
+	if t := p.trainer.Load(); t != nil {
+		t.session.Close()
+	}
+	return nil
+}
+
+func (p *inproc) wrong(kind sdk.Kind) error {
+	return p.life.failure(plugin.NotStarted, fmt.Sprintf("is no %s", kind), nil)
+}
+
+func (p *inproc) OpenSearcher(ctx context.Context, problem sdk.Problem, options, snapshot []byte) (plugin.Searcher, error) {
+	if p.searcher == nil {
+		return nil, p.wrong(sdk.KindSearcher)
+	}
+	s := &searcher{instance: instance{p: p}}
+	err := p.life.open(ctx, func() (err error) {
+		s.impl, err = guard.OpenSearcher(*p.searcher, problem, options, snapshot)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.of = s.impl
+	return s, nil
+}
+
+func (p *inproc) OpenScheduler(ctx context.Context, problem sdk.Problem, options, snapshot []byte) (plugin.Scheduler, error) {
+	if p.scheduler == nil {
+		return nil, p.wrong(sdk.KindScheduler)
+	}
+	s := &scheduler{instance: instance{p: p}}
+	err := p.life.open(ctx, func() (err error) {
+		s.impl, err = guard.OpenScheduler(*p.scheduler, problem, options, snapshot)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.of = s.impl
+	return s, nil
+}
+
+func (p *inproc) OpenTrainable(ctx context.Context, options []byte) (plugin.Trainer, error) {
+	if p.trainable == nil {
+		return nil, p.wrong(sdk.KindTrainable)
+	}
+	t := &trainer{p: p}
+	err := p.life.open(ctx, func() error {
+		impl, traits, err := guard.OpenTrainable(*p.trainable, options)
+		t.traits = traits
+		t.session = train.NewSession(impl, traits)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.trainer.Store(t)
+	return t, nil
+}
+
+// guarded is what opened searchers and schedulers have in common.
+type guarded interface {
+	Traits() sdk.Traits
+	Snapshots() bool
+	Snapshot() ([]byte, error)
+}
+
+type instance struct {
+	p  *inproc
+	of guarded
+}
+
+func (i *instance) Traits() sdk.Traits { return i.of.Traits() }
+func (i *instance) Snapshots() bool    { return i.of.Snapshots() }
+func (i *instance) Close() error       { return i.p.Close() }
+
+func (i *instance) Snapshot(ctx context.Context) ([]byte, error) {
+	return call(ctx, &i.p.life, "Snapshot", i.of.Snapshot)
+}
+
+type searcher struct {
+	instance
+	impl *guard.Searcher
+}
+
+func (s *searcher) Observe(ctx context.Context, events []sdk.Event) error {
+	_, err := call(ctx, &s.p.life, "Observe", func() (struct{}, error) {
+		return struct{}{}, s.impl.Observe(ctx, events)
+	})
+	return err
+}
+
+func (s *searcher) Suggest(ctx context.Context, requests []sdk.Request) (sdk.Suggestions, error) {
+	return call(ctx, &s.p.life, "Suggest", func() (sdk.Suggestions, error) {
+		return s.impl.Suggest(ctx, requests)
+	})
+}
+
+type scheduler struct {
+	instance
+	impl *guard.Scheduler
+}
+
+func (s *scheduler) Decide(ctx context.Context, events []sdk.Event) (sdk.Decisions, error) {
+	return call(ctx, &s.p.life, "Decide", func() (sdk.Decisions, error) {
+		return s.impl.Decide(ctx, events)
+	})
+}
+
+type trainer struct {
+	p       *inproc
+	session *train.Session
+	traits  sdk.TrainableTraits
+}
+
+func (t *trainer) Traits() sdk.TrainableTraits  { return t.traits }
+func (t *trainer) Send(c []train.Command) error { return t.session.Send(c) }
+func (t *trainer) Recv() ([]train.Event, error) { return t.session.Recv() }
+func (t *trainer) Close() error                 { return t.p.Close() }
+
+var errClosed = errors.New("the plugin is closed")

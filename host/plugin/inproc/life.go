@@ -1,0 +1,101 @@
+package inproc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/plugins/sdk/guard"
+)
+
+// life is whether a plugin can still be called. One whose call hung cannot: its
+// code may still be running.
+type life struct {
+	name   string
+	mu     sync.Mutex
+	dead   error
+	opened bool
+}
+
+// end makes later calls fail with err; the first end counts.
+func (l *life) end(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.dead == nil {
+		l.dead = err
+	}
+}
+
+func (l *life) err() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.dead
+}
+
+func (l *life) failure(f plugin.Failure, what string, cause error) *plugin.Error {
+	return &plugin.Error{Plugin: l.name, Failure: f, What: what, Err: cause}
+}
+
+// open calls an author's Open, once.
+func (l *life) open(ctx context.Context, f func() error) error {
+	l.mu.Lock()
+	again := l.opened
+	l.opened = true
+	l.mu.Unlock()
+	if again {
+		return l.failure(plugin.Failed, "was opened twice", nil)
+	}
+	_, err := call(ctx, l, "Open", func() (struct{}, error) { return struct{}{}, f() })
+	return err
+}
+
+// call calls the author's code and gives up at the context's end.
+func call[T any](ctx context.Context, l *life, name string, f func() (T, error)) (T, error) {
+	var zero T
+	if err := l.err(); err != nil {
+		return zero, l.failure(plugin.Crashed, "cannot be called: "+err.Error(), err)
+	}
+	if ctx.Done() == nil { // nothing to wait for but the answer
+		v, err := f()
+		return v, l.answered(name, err)
+	}
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		v, err := f()
+		done <- result{v, err}
+	}()
+	select {
+	case r := <-done:
+		return r.value, l.answered(name, r.err)
+	case <-ctx.Done():
+		l.end(fmt.Errorf("it never answered %s", name))
+		return zero, l.late(ctx, name)
+	}
+}
+
+func (l *life) late(ctx context.Context, name string) error {
+	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return ctx.Err()
+	}
+	return l.failure(plugin.Hung, fmt.Sprintf("did not answer %s within its deadline", name), ctx.Err())
+}
+
+// answered names the failure that an author's error is.
+func (l *life) answered(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, ok := errors.AsType[*guard.PanicError](err); ok {
+		return l.failure(plugin.Failed, fmt.Sprintf("failed in %s: %v", name, err), err)
+	}
+	if name == "Open" {
+		return l.failure(plugin.Refused, "refused: "+err.Error(), err)
+	}
+	return l.failure(plugin.Failed, fmt.Sprintf("failed in %s: %v", name, err), err)
+}

@@ -1,0 +1,104 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/tunehost/tunehost/host/plugin"
+)
+
+// failure is an error of this plugin with the end of its output.
+func (p *Process) failure(f plugin.Failure, what string, cause error) *plugin.Error {
+	return &plugin.Error{
+		Plugin: p.config.title(), Failure: f, What: what,
+		Tail: p.runner.output.last(), Log: p.config.LogPath, Err: cause,
+	}
+}
+
+// startFailure finds the best reason why a start failed within its time: what
+// was wrong with the handshake, how the process ended, or what gRPC says.
+func (p *Process) startFailure(ctx, within context.Context, err error) error {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return ctx.Err()
+	}
+	p.runner.mu.Lock()
+	refused, started, socket := p.runner.refused, p.runner.process != 0, p.runner.socket
+	p.runner.mu.Unlock()
+	fail := func(what string) error { return p.failure(plugin.NotStarted, what, err) }
+	switch {
+	case !started:
+		return fail("cannot be started: " + err.Error())
+	case refused != nil:
+		return fail("cannot be used: " + refused.Error())
+	case within.Err() != nil:
+		return fail(fmt.Sprintf("was not ready within %v of its start", p.startTimeout()))
+	case status.Code(err) == codes.Unimplemented:
+		return fail(fmt.Sprintf("is no %s", p.config.Kind))
+	}
+	if how := p.runner.status(exitWait); how != "" && socket == "" {
+		return fail(how + " before the handshake: it is no tunehost plugin, or it failed to start")
+	}
+	return fail("cannot be connected to: " + err.Error())
+}
+
+// callFailure says what a failed call means, and ends the process when it can
+// no longer be trusted.
+func (p *Process) callFailure(ctx context.Context, call string, err error) error {
+	p.mu.Lock()
+	killed := p.killed
+	p.mu.Unlock()
+	if killed != nil {
+		return p.failure(plugin.Crashed, "cannot be called: it "+killed.What, killed)
+	}
+	s := status.Convert(err)
+	// The plugin's side of the deadline may pass a moment before ours.
+	if ctx.Err() != nil || s.Code() == codes.DeadlineExceeded {
+		return p.late(ctx, call)
+	}
+	switch s.Code() {
+	case codes.InvalidArgument:
+		if call == "Open" {
+			return p.failure(plugin.Refused, "refused: "+s.Message(), err)
+		}
+	case codes.ResourceExhausted:
+		return p.garbage(call, fmt.Errorf("a message is too large: %s", s.Message()))
+	case codes.Unavailable, codes.Canceled:
+		return p.crashed(call, err)
+	}
+	return p.failure(plugin.Failed, fmt.Sprintf("failed in %s: %s", call, s.Message()), err)
+}
+
+// late ends the plugin because nobody waits for its answer any more; what it
+// is doing cannot be known.
+func (p *Process) late(ctx context.Context, call string) error {
+	e := p.failure(plugin.Hung, fmt.Sprintf("did not answer %s within its deadline, and was killed", call), context.DeadlineExceeded)
+	p.destroy(e)
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return ctx.Err()
+	}
+	return e
+}
+
+// garbage ends the plugin because its answer makes no sense.
+func (p *Process) garbage(call string, err error) error {
+	e := p.failure(plugin.Garbage, fmt.Sprintf("broke the protocol in %s: %v", call, err), err)
+	p.destroy(e)
+	return e
+}
+
+// crashed waits a moment for the exit status, which says more than a broken
+// connection.
+func (p *Process) crashed(call string, err error) error {
+	how := p.runner.status(exitWait)
+	if how == "" {
+		how = "closed its connection"
+		p.runner.kill()
+		p.runner.status(time.Second) // let its last words come
+	}
+	return p.failure(plugin.Crashed, fmt.Sprintf("%s in %s", how, call), err)
+}

@@ -1,0 +1,222 @@
+package process
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Limits of what a plugin may print.
+const (
+	maxLine      = 64 << 10 // bytes of one line; the rest of it is dropped
+	maxLogRate   = 1 << 20  // bytes a second
+	tailLines    = 6        // lines kept for messages
+	maxTailBytes = 300      // of each
+)
+
+// Line is one line that a plugin printed, with control characters escaped.
+type Line struct {
+	Stream string // "stdout" or "stderr"
+	// Level is that of a line in hclog's JSON ("info"), "error" for a Go
+	// panic's first line, else "".
+	Level string
+	Text  string
+}
+
+// lineWriter cuts a stream into lines.
+type lineWriter struct {
+	to     *output
+	stream string
+	line   []byte
+	cut    bool // the rest of a line that was too long is being skipped
+}
+
+// Write implements io.Writer and never fails.
+func (w *lineWriter) Write(p []byte) (int, error) {
+	n := len(p)
+	for len(p) > 0 {
+		part, rest, ended := bytes.Cut(p, []byte{'\n'})
+		p = rest
+		if room := maxLine - len(w.line); len(part) > room {
+			part, w.cut = part[:room], true
+		}
+		w.line = append(w.line, part...)
+		if ended {
+			w.flush()
+		}
+	}
+	return n, nil
+}
+
+// flush ends the line, if there is one.
+func (w *lineWriter) flush() {
+	if len(w.line) > 0 {
+		w.to.add(w.stream, w.line, w.cut)
+	}
+	w.line, w.cut = w.line[:0], false
+}
+
+// copyLines reads a stream to its end.
+func copyLines(r io.Reader, w *lineWriter) {
+	_, _ = io.Copy(struct{ io.Writer }{w}, r)
+	w.flush()
+}
+
+// output is what a process has printed: handed on within the rate, and its end
+// kept.
+type output struct {
+	mu      sync.Mutex
+	log     func(Line)
+	tail    []string
+	panic   string
+	budget  float64 // bytes that may be handed on now
+	at      time.Time
+	dropped int
+}
+
+func newOutput(log func(Line)) *output {
+	if log == nil {
+		log = func(Line) {}
+	}
+	return &output{log: log, budget: maxLogRate, at: time.Now()}
+}
+
+func (o *output) add(stream string, raw []byte, cut bool) {
+	l := parseLine(raw)
+	l.Stream, l.Text = stream, escape(l.Text)
+	if cut {
+		l.Text += " [cut]"
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.remember(l.Text)
+	if !o.affords(len(l.Text)) {
+		o.dropped++
+		return
+	}
+	o.reportDropped()
+	o.log(l)
+}
+
+// affords is a token bucket of one second.
+func (o *output) affords(n int) bool {
+	now := time.Now()
+	o.budget = min(maxLogRate, o.budget+now.Sub(o.at).Seconds()*maxLogRate)
+	o.at = now
+	if o.budget < float64(n) {
+		return false
+	}
+	o.budget -= float64(n)
+	return true
+}
+
+func (o *output) reportDropped() {
+	if o.dropped > 0 {
+		o.log(Line{Stream: "stderr", Level: "warn", Text: fmt.Sprintf("%d lines dropped: it prints more than 1 MiB a second", o.dropped)})
+		o.dropped = 0
+	}
+}
+
+// finish is called when the process has ended.
+func (o *output) finish() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.reportDropped()
+}
+
+// remember keeps the end of the output for messages. Of a Go panic it is the
+// first line that counts, not the stacks behind it.
+func (o *output) remember(text string) {
+	if len(text) > maxTailBytes {
+		text = strings.ToValidUTF8(text[:maxTailBytes], "") + "…"
+	}
+	if o.panic == "" && isPanic(text) {
+		o.panic = text
+	}
+	if len(o.tail) == tailLines {
+		o.tail = append(o.tail[:0], o.tail[1:]...)
+	}
+	o.tail = append(o.tail, text)
+}
+
+// last are the lines for a message, oldest first.
+func (o *output) last() []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.panic != "" {
+		return []string{o.panic}
+	}
+	return slices.Clone(o.tail)
+}
+
+func isPanic(text string) bool {
+	return strings.HasPrefix(text, "panic: ") || strings.HasPrefix(text, "fatal error: ")
+}
+
+// parseLine reads hclog's JSON where it is that, and takes all else as text.
+func parseLine(raw []byte) Line {
+	plain := Line{Text: string(raw)}
+	if isPanic(plain.Text) {
+		plain.Level = "error"
+	}
+	if len(raw) == 0 || raw[0] != '{' {
+		return plain
+	}
+	var fields map[string]any
+	if json.Unmarshal(raw, &fields) != nil {
+		return plain
+	}
+	text, ok := fields["@message"].(string)
+	level, ok2 := fields["@level"].(string)
+	if !ok || !ok2 {
+		return plain
+	}
+	return Line{Level: level, Text: text + keyValues(fields)}
+}
+
+// keyValues writes a log line's own fields, sorted.
+func keyValues(fields map[string]any) string {
+	var keys []string
+	for k := range fields {
+		if !strings.HasPrefix(k, "@") {
+			keys = append(keys, k)
+		}
+	}
+	slices.Sort(keys)
+	var b strings.Builder
+	for _, k := range keys {
+		fmt.Fprintf(&b, " %s=%v", k, fields[k])
+	}
+	return b.String()
+}
+
+// escape makes a line harmless to a terminal and to readers of the log.
+func escape(s string) string {
+	if !strings.ContainsFunc(s, unprintable) && utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if r == utf8.RuneError && n == 1 {
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		} else if unprintable(r) {
+			q := strconv.QuoteRuneToASCII(r)
+			b.WriteString(q[1 : len(q)-1])
+		} else {
+			b.WriteRune(r)
+		}
+		i += n
+	}
+	return b.String()
+}
+
+func unprintable(r rune) bool { return r != '\t' && !unicode.IsPrint(r) }

@@ -1,0 +1,138 @@
+package process_test
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/host/plugin/bundled"
+	"github.com/tunehost/tunehost/host/plugin/internal/suite"
+	"github.com/tunehost/tunehost/host/plugin/process"
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/serve"
+)
+
+var registry = bundled.New(suite.Plugins()...)
+
+// TestMain makes the test binary its own plugins, good and bad.
+func TestMain(m *testing.M) {
+	if handled, exit := registry.Main(os.Args[1:]); handled {
+		os.Exit(exit)
+	}
+	if len(os.Args) > 1 {
+		if bad := programs[os.Args[1]]; bad != nil {
+			bad()
+			os.Exit(0)
+		}
+	}
+	// The race detector makes each process wait a second before its end.
+	if err := os.Setenv("GORACE", "atexit_sleep_ms=0"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
+// programs are plugins that break what a plugin must do, before or beside the
+// protocol.
+var programs = map[string]func(){
+	"bad-garbage": func() { fmt.Println("hello world") },
+	"bad-exit": func() {
+		fmt.Fprintln(os.Stderr, "no module named numpy")
+		os.Exit(7)
+	},
+	"bad-silent": func() { select {} },
+	"bad-long":   func() { fmt.Print(strings.Repeat("x", 10<<20)); select {} },
+	"bad-newer":  func() { fmt.Println("1|2|unix|/tmp/x|grpc|"); select {} },
+	"bad-older":  func() { fmt.Println("1|0|unix|/tmp/x|grpc|"); select {} },
+	"bad-netrpc": func() { fmt.Println("1|1|unix|/tmp/x|netrpc|"); select {} },
+	"bad-tcp":    func() { fmt.Println("1|1|tcp|127.0.0.1:1|grpc|"); select {} },
+	"bad-nocert": func() { fmt.Println("1|1|unix|/tmp/x|grpc"); select {} },
+	"bad-cert": func() {
+		fmt.Printf("1|1|unix|%s/x|grpc|%s\n", os.Getenv("PLUGIN_UNIX_SOCKET_DIR"), strings.Repeat("A", 99))
+		select {}
+	},
+	"bad-address":  otherAddress,
+	"bad-shutdown": func() { serveAnd(func() { select {} }) },
+	"bad-stderr": func() {
+		fmt.Fprintln(os.Stderr, `{"@message": 5}`)
+		fmt.Fprintln(os.Stderr, `{"@message":"hello","@level":"warn","@timestamp":7,"n":3}`)
+		fmt.Fprintln(os.Stderr, "red \x1b[31malert\x00 \xff")
+		fmt.Fprintln(os.Stderr, strings.Repeat("y", 10<<20))
+		registry.Main([]string{"plugin-serve", "searcher", "probe"})
+	},
+	"bad-flood": func() {
+		go func() {
+			w := bufio.NewWriter(os.Stderr)
+			for range 100_000 {
+				fmt.Fprintln(w, strings.Repeat("z", 100))
+			}
+			_ = w.Flush()
+			_ = os.WriteFile(os.Getenv("FLOODED"), nil, 0o600)
+		}()
+		registry.Main([]string{"plugin-serve", "searcher", "probe"})
+	},
+	"bad-env": func() {
+		fmt.Fprintln(os.Stderr, "ENV", strings.Join(os.Environ(), " "))
+		n, err := os.Stdin.Read(make([]byte, 1))
+		fmt.Fprintln(os.Stderr, "STDIN", n, err)
+		registry.Main([]string{"plugin-serve", "searcher", "probe"})
+	},
+	"bad-host": host,
+}
+
+// serveAnd serves a trainable whose process does not end when it is told to.
+func serveAnd(after func()) {
+	serve.Run(serve.Set{Trainable: &suite.Trainable})
+	after()
+}
+
+// self is the test binary as a program of the table above.
+func self(t testing.TB, kind sdk.Kind, program string) process.Config {
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return process.Config{Kind: kind, Name: program, Path: path, Args: []string{program}, Inherit: []string{"GORACE"}, Log: func(l process.Line) { logged(t, l) }}
+}
+
+func logged(t testing.TB, l process.Line) {
+	if len(l.Text) > 200 {
+		l.Text = l.Text[:200]
+	}
+	t.Logf("%s %s %s", l.Stream, l.Level, l.Text)
+}
+
+func start(t testing.TB, kind sdk.Kind) plugin.Plugin {
+	c, ok := registry.Config(kind, "probe")
+	if !ok {
+		t.Fatal("no such plugin")
+	}
+	c.Inherit = []string{"GORACE"}
+	return startConfig(t, c)
+}
+
+func startConfig(t testing.TB, c process.Config) *process.Process {
+	t.Helper()
+	p, err := process.Start(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Close() })
+	return p
+}
+
+// eventually waits for what no channel tells: the end of a process that is not
+// ours.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if ok() {
+			return
+		}
+	}
+	t.Fatalf("%s did not happen", what)
+}

@@ -1,0 +1,248 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	goplugin "github.com/hashicorp/go-plugin"
+	"google.golang.org/grpc"
+
+	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/serve"
+	"github.com/tunehost/tunehost/plugins/sdk/wire"
+)
+
+// Limits of plugin processes.
+const (
+	defaultStartTimeout = 15 * time.Second
+	defaultCloseGrace   = 5 * time.Second
+	// maxReceive is the largest message taken from a plugin, in bytes.
+	maxReceive = 4 << 20
+	// maxSnapshot is the largest snapshot, in bytes.
+	maxSnapshot = 16 << 20
+	// exitWait is how long a broken connection waits for the process's exit
+	// status, which makes the better message.
+	exitWait = 2 * time.Second
+)
+
+// Config is a plugin process to be started.
+type Config struct {
+	Kind sdk.Kind
+	Name string
+	// Path is the program, absolute or relative to Dir; Args its arguments,
+	// without the program.
+	Path string
+	Args []string
+	// Dir is the working directory; "": the host's.
+	Dir string
+	// SHA256, if set, is the hex checksum (see [Hash]) that the program's
+	// file must have now.
+	SHA256 string
+	// Inherit names variables of the host's environment that the plugin gets
+	// beside PATH, HOME, LANG and TMPDIR. Env are more, as NAME=VALUE.
+	Inherit []string
+	Env     []string
+	// Log is told each line that the process prints, in order, by one
+	// goroutine for each of its streams; nil: nobody. LogPath is where they can
+	// be read, for messages.
+	Log     func(Line)
+	LogPath string
+	// StartTimeout is the time to answer the handshake in (0: 15 s), and
+	// CloseGrace the time to end in order (0: 5 s).
+	StartTimeout time.Duration
+	CloseGrace   time.Duration
+}
+
+func (c *Config) title() string { return fmt.Sprintf("%s %q", c.Kind, c.Name) }
+
+// Process is a plugin that runs as a program.
+type Process struct {
+	config Config
+	dir    string // of the socket, ours alone
+	held   *os.File
+	runner *runner
+	client *goplugin.Client
+	conn   *grpc.ClientConn
+	info   sdk.Info
+
+	mu     sync.Mutex
+	opened bool
+	killed *plugin.Error // why the host has killed it
+
+	ending  atomic.Bool // Close was called
+	closing sync.Once
+	closed  chan struct{}
+}
+
+var _ plugin.Plugin = (*Process)(nil)
+
+// Start starts a plugin and connects to it. When the context ends first, the
+// process is killed. Errors are *plugin.Error of the kind NotStarted.
+func Start(ctx context.Context, config Config) (*Process, error) {
+	p := &Process{config: config, closed: make(chan struct{})}
+	if err := p.prepare(); err != nil {
+		return nil, &plugin.Error{Plugin: config.title(), Failure: plugin.NotStarted, What: "cannot be started: " + err.Error(), Err: err}
+	}
+	within, cancel := context.WithTimeout(ctx, p.startTimeout())
+	defer cancel()
+	stop := context.AfterFunc(within, p.runner.kill)
+	err := p.connect(within)
+	if !stop() && err == nil {
+		err = within.Err()
+	}
+	if err != nil {
+		err = p.startFailure(ctx, within, err)
+		p.runner.kill()
+		_ = p.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// prepare makes everything that is needed before the process is.
+func (p *Process) prepare() (err error) {
+	if p.config.SHA256 != "" {
+		if err := check(p.config.program(), p.config.SHA256); err != nil {
+			return err
+		}
+	}
+	id, err := newIdentity()
+	if err != nil {
+		return err
+	}
+	if p.dir, p.held, err = socketDir(); err != nil {
+		return err
+	}
+	p.runner = newRunner(&p.config, p.dir, id)
+	p.client = goplugin.NewClient(p.clientConfig(id))
+	return nil
+}
+
+// program is the file that is executed, as the host sees it.
+func (c *Config) program() string {
+	if c.Dir == "" || filepath.IsAbs(c.Path) {
+		return c.Path
+	}
+	return filepath.Join(c.Dir, c.Path)
+}
+
+func (p *Process) clientConfig(id *identity) *goplugin.ClientConfig {
+	return &goplugin.ClientConfig{
+		HandshakeConfig:  serve.Handshake(),
+		VersionedPlugins: map[int]goplugin.PluginSet{serve.Protocol: {"tunehost": dispenser{}}},
+		AllowedProtocols: []goplugin.Protocol{goplugin.ProtocolGRPC},
+		RunnerFunc:       p.runner.build,
+		SkipHostEnv:      true,
+		TLSConfig:        id.clientTLS(),
+		StartTimeout:     2 * p.startTimeout(), // ours comes first
+		UnixSocketConfig: &goplugin.UnixSocketConfig{TempDir: p.dir},
+		SyncStdout:       p.runner.lines("stdout"),
+		SyncStderr:       p.runner.lines("stderr"),
+		Logger:           hclog.NewNullLogger(),
+		GRPCDialOptions: []grpc.DialOption{
+			grpc.WithContextDialer(p.runner.dial),
+			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxReceive)),
+			grpc.WithIdleTimeout(0),
+		},
+	}
+}
+
+func (p *Process) startTimeout() time.Duration {
+	return orDefault(p.config.StartTimeout, defaultStartTimeout)
+}
+
+func orDefault(d, otherwise time.Duration) time.Duration {
+	if d == 0 {
+		return otherwise
+	}
+	return d
+}
+
+// connect starts the process, shakes hands and asks it what it is. go-plugin can
+// panic on what a plugin announces.
+func (p *Process) connect(ctx context.Context) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("its handshake cannot be used: %v", v)
+		}
+	}()
+	c, err := p.client.Client()
+	if err != nil {
+		return err
+	}
+	raw, err := c.Dispense("tunehost")
+	if err != nil {
+		return err
+	}
+	p.conn = raw.(*grpc.ClientConn)
+	info, err := p.describe(ctx)
+	p.info = wire.InfoFromProto(info)
+	return err
+}
+
+// dispenser hands out the connection itself.
+type dispenser struct {
+	goplugin.NetRPCUnsupportedPlugin
+}
+
+func (dispenser) GRPCServer(*goplugin.GRPCBroker, *grpc.Server) error {
+	return errors.New("this is the host's side")
+}
+
+func (dispenser) GRPCClient(_ context.Context, _ *goplugin.GRPCBroker, conn *grpc.ClientConn) (any, error) {
+	return conn, nil
+}
+
+// PID is the process's id.
+func (p *Process) PID() int { return p.runner.pid() }
+
+// Close ends the process: it is asked to end, and killed with its group when
+// the grace is over. It returns when the process is gone.
+func (p *Process) Close() error {
+	p.ending.Store(true)
+	p.closing.Do(p.end)
+	<-p.closed
+	return nil
+}
+
+// end never waits for the plugin longer than the grace: go-plugin's Kill would.
+func (p *Process) end() {
+	defer close(p.closed)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer func() { _ = recover() }() // as in connect
+		p.client.Kill()
+	}()
+	select {
+	case <-done:
+	case <-time.After(orDefault(p.config.CloseGrace, defaultCloseGrace)):
+		p.runner.kill()
+		<-done
+	}
+	p.runner.kill()
+	_ = os.RemoveAll(p.dir)
+	_ = p.held.Close()
+}
+
+// destroy kills the process at once, for the reason that later calls will give.
+func (p *Process) destroy(why *plugin.Error) {
+	p.mu.Lock()
+	if p.killed == nil {
+		p.killed = why
+	}
+	p.mu.Unlock()
+	p.runner.kill()
+}
+
+// KillAll kills every plugin process of this program, at once: for a host that
+// must end now (B-024, B-025).
+func KillAll() { living.killAll() }

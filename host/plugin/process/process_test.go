@@ -1,0 +1,388 @@
+package process_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/host/plugin/internal/suite"
+	"github.com/tunehost/tunehost/host/plugin/process"
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/train"
+)
+
+func TestSuite(t *testing.T) {
+	suite.Run(t, func(t *testing.T, kind sdk.Kind) plugin.Plugin { return start(t, kind) })
+}
+
+// B-074
+func TestNotAPlugin(t *testing.T) {
+	for program, says := range map[string]string{
+		"bad-garbage": `cannot be used: wrote "hello world" on stdout where the handshake should be`,
+		"bad-exit":    "exited with status 7 before the handshake: it is no tunehost plugin, or it failed to start; its last output: no module named numpy; its log: /logs/x",
+		"bad-silent":  "was not ready within 300ms of its start",
+		"bad-long":    "its first line on stdout is longer than 16384 bytes",
+		"bad-newer":   "it speaks protocol 2, this tunehost speaks 1: upgrade tunehost, or take a release of the plugin for protocol 1",
+		"bad-older":   "it speaks protocol 0, this tunehost speaks 1: upgrade the plugin",
+		"bad-netrpc":  `it speaks "netrpc", not grpc`,
+		"bad-tcp":     "it listens on tcp; tunehost connects to unix sockets in PLUGIN_UNIX_SOCKET_DIR only",
+		"bad-nocert":  "it announced no certificate",
+		"bad-cert":    "cannot be connected to: error parsing server cert",
+		"bad-address": "is not in PLUGIN_UNIX_SOCKET_DIR",
+	} {
+		t.Run(program, func(t *testing.T) {
+			c := self(t, sdk.KindSearcher, program)
+			c.LogPath = "/logs/x"
+			if program == "bad-silent" {
+				c.StartTimeout = 300 * time.Millisecond
+			}
+			wantNotStarted(t, c, fmt.Sprintf("searcher %q ", program), says)
+		})
+	}
+}
+
+func wantNotStarted(t *testing.T, c process.Config, says ...string) {
+	t.Helper()
+	p, err := process.Start(t.Context(), c)
+	if err == nil {
+		_ = p.Close()
+		t.Fatal("it started")
+	}
+	if plugin.FailureOf(err) != plugin.NotStarted {
+		t.Errorf("the failure is %q", plugin.FailureOf(err))
+	}
+	for _, part := range says {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%q\nlacks %q", err, part)
+		}
+	}
+	if strings.Contains(err.Error(), "\n") {
+		t.Errorf("%q is more than a line", err)
+	}
+}
+
+// B-074
+func TestNoProgram(t *testing.T) {
+	c := process.Config{Kind: sdk.KindSearcher, Name: "x", Path: "/no/such/program"}
+	wantNotStarted(t, c, `searcher "x" cannot be started: `, "/no/such/program: no such file or directory")
+	c.Path = filepath.Join(t.TempDir(), "text")
+	if err := os.WriteFile(c.Path, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wantNotStarted(t, c, "permission denied")
+	c = self(t, sdk.KindScheduler, "plugin-serve")
+	c.Args = append(c.Args, "searcher", "probe")
+	wantNotStarted(t, c, "is no scheduler")
+}
+
+func TestCancelledStart(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	c := self(t, sdk.KindSearcher, "bad-silent")
+	time.AfterFunc(50*time.Millisecond, cancel)
+	if _, err := process.Start(ctx, c); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+}
+
+// otherAddress announces a socket elsewhere on which something listens.
+func otherAddress() {
+	dir, err := os.MkdirTemp("", "x")
+	if err != nil {
+		panic(err)
+	}
+	l, err := net.Listen("unix", dir+"/s")
+	if err != nil {
+		panic(err)
+	}
+	fmt.Printf("1|1|unix|%s|grpc|%s\n", l.Addr(), certificate)
+	_, _ = l.Accept()
+	fmt.Fprintln(os.Stderr, "SOMEBODY CONNECTED")
+	select {}
+}
+
+// A line that makes go-plugin panic, escapes and a line without end must not
+// harm the host.
+func TestStderr(t *testing.T) {
+	c := self(t, sdk.KindSearcher, "bad-stderr")
+	var mu sync.Mutex
+	var lines []process.Line
+	c.Log = func(l process.Line) {
+		mu.Lock()
+		defer mu.Unlock()
+		lines = append(lines, l)
+	}
+	p := startConfig(t, c)
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	want := []process.Line{
+		{Stream: "stderr", Text: `{"@message": 5}`},
+		{Stream: "stderr", Level: "warn", Text: "hello n=3"},
+		{Stream: "stderr", Text: `red \x1b[31malert\x00 \xff`},
+		{Stream: "stderr", Text: strings.Repeat("y", 64<<10) + " [cut]"},
+	}
+	for i, w := range want {
+		if i >= len(lines) || lines[i] != w {
+			t.Fatalf("line %d of %d is not %.100v", i, len(lines), w)
+		}
+	}
+}
+
+func TestFlood(t *testing.T) {
+	c := self(t, sdk.KindSearcher, "bad-flood")
+	flooded := filepath.Join(t.TempDir(), "flooded")
+	c.Env = []string{"FLOODED=" + flooded}
+	size, dropped := 0, false
+	c.Log = func(l process.Line) {
+		size += len(l.Text)
+		dropped = dropped || strings.Contains(l.Text, "lines dropped")
+	}
+	began := time.Now()
+	p := startConfig(t, c)
+	eventually(t, "the flood's end", func() bool { _, err := os.Stat(flooded); return err == nil })
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	allowed := (2 + int(time.Since(began).Seconds())) << 20
+	if !dropped || size > allowed {
+		t.Fatalf("%d bytes were logged, of which %d are allowed; dropped: %v", size, allowed, dropped)
+	}
+}
+
+func TestEnvironment(t *testing.T) {
+	t.Setenv("SECRET_TOKEN", "canary")
+	t.Setenv("ASKED_FOR", "given")
+	c := self(t, sdk.KindSearcher, "bad-env")
+	c.Inherit = append(c.Inherit, "ASKED_FOR", "UNSET")
+	c.Env = []string{"OWN=value"}
+	var mu sync.Mutex
+	var text strings.Builder
+	c.Log = func(l process.Line) {
+		mu.Lock()
+		defer mu.Unlock()
+		text.WriteString(l.Text + "\n")
+	}
+	if err := startConfig(t, c).Close(); err != nil {
+		t.Fatal(err)
+	}
+	env := text.String()
+	if strings.Contains(env, "canary") {
+		t.Error("the host's environment leaks")
+	}
+	for _, want := range []string{"PATH=", "ASKED_FOR=given", "OWN=value", "STDIN 0 EOF"} {
+		if !strings.Contains(env, want) {
+			t.Errorf("%q lacks %q", env, want)
+		}
+	}
+}
+
+func openSearcher(t *testing.T, options []byte) (plugin.Searcher, *process.Process) {
+	t.Helper()
+	p := start(t, sdk.KindSearcher).(*process.Process)
+	s, err := p.OpenSearcher(t.Context(), suite.Problem(), options, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, p
+}
+
+func TestCrash(t *testing.T) {
+	s, _ := openSearcher(t, suite.Do("exit"))
+	_, err := s.Suggest(t.Context(), make([]sdk.Request, 1))
+	want := `searcher "probe" exited with status 3 in Suggest; its last output: last words`
+	if plugin.FailureOf(err) != plugin.Crashed || err.Error() != want {
+		t.Fatal(err)
+	}
+}
+
+func TestKilledFromOutside(t *testing.T) {
+	s, p := openSearcher(t, nil)
+	if err := syscall.Kill(p.PID(), syscall.SIGSEGV); err != nil {
+		t.Fatal(err)
+	}
+	_, err := s.Suggest(t.Context(), make([]sdk.Request, 1))
+	for err == nil { // the call was faster than the signal
+		_, err = s.Suggest(t.Context(), make([]sdk.Request, 1))
+	}
+	if plugin.FailureOf(err) != plugin.Crashed || !strings.Contains(err.Error(), "SIGSEGV") && !strings.Contains(err.Error(), "status 2") {
+		t.Fatal(err)
+	}
+}
+
+// B-070
+func TestTrainableCrash(t *testing.T) {
+	d := suite.NewDriver(t, func(t *testing.T, k sdk.Kind) plugin.Plugin { return start(t, k) }, nil)
+	d.Start(1, `{"do":"exit"}`, sdk.Trial{})
+	for {
+		if _, err := d.Trainer.Recv(); err != nil {
+			want := `trainable "probe" exited with status 3 in Train; its last output: last words`
+			if err.Error() != want {
+				t.Fatal(err)
+			}
+			return
+		}
+	}
+}
+
+func TestOversize(t *testing.T) {
+	s, err := start(t, sdk.KindScheduler).OpenScheduler(t.Context(), suite.Problem(), suite.Do("big"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Decide(t.Context(), suite.Events(1, 1))
+	if plugin.FailureOf(err) != plugin.Garbage || !strings.Contains(err.Error(), "a message is too large") {
+		t.Fatal(err)
+	}
+}
+
+// A plugin that hangs when told to end is killed, with its group.
+func TestHangingShutdown(t *testing.T) {
+	c := self(t, sdk.KindTrainable, "bad-shutdown")
+	c.CloseGrace = 100 * time.Millisecond
+	p := startConfig(t, c)
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if alive(p.PID()) {
+		t.Fatal("it still runs")
+	}
+}
+
+func TestSocketDirIsRemoved(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	p := startConfig(t, self(t, sdk.KindSearcher, "bad-stderr"))
+	left, err := filepath.Glob(os.TempDir() + "/th-*")
+	if err != nil || len(left) != 1 && len(os.TempDir()) <= 60 {
+		t.Fatal(left, err)
+	}
+	_ = p.Close()
+	if left, _ := filepath.Glob(os.TempDir() + "/th-*"); len(left) != 0 {
+		t.Fatal(left)
+	}
+}
+
+func TestHash(t *testing.T) {
+	c := self(t, sdk.KindSearcher, "bad-stderr")
+	sum, err := process.Hash(c.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.SHA256 = sum
+	startConfig(t, c)
+	c.SHA256 = strings.Repeat("0", 64)
+	wantNotStarted(t, c, "has changed: its SHA-256 is "+sum)
+}
+
+func alive(pid int) bool {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	_, after, _ := strings.Cut(string(b), ") ")
+	return !strings.HasPrefix(after, "Z")
+}
+
+// host is a host that starts a plugin, says which, and waits for its end.
+func host() {
+	c, _ := registry.Config(sdk.KindTrainable, "probe")
+	if os.Getenv("WRAPPED") != "" { // a child of the process that we start
+		c.Path, c.Args = "/bin/sh", []string{"-c", os.Args[0] + " " + strings.Join(c.Args, " ") + " & wait"}
+	}
+	p, err := process.Start(context.Background(), c)
+	if err != nil {
+		panic(err)
+	}
+	t, err := p.OpenTrainable(context.Background(), nil)
+	if err != nil {
+		panic(err)
+	}
+	trial := &sdk.Trial{Params: []byte(`{"do":"until killed"}`)}
+	_ = t.Send([]train.Command{{Kind: train.Start, Trial: trial}})
+	events, err := t.Recv()
+	if err != nil {
+		panic(err)
+	}
+	_ = json.NewEncoder(os.Stdout).Encode(events[0].PID)
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	if os.Getenv("KILL_ALL") != "" {
+		process.KillAll()
+		_, _ = t.Recv()
+	}
+}
+
+// B-025
+func TestOrphan(t *testing.T) {
+	for _, how := range []string{"SIGKILL", "WRAPPED", "KILL_ALL"} {
+		cmd := exec.Command(os.Args[0], "bad-host")
+		cmd.Env = append(os.Environ(), how+"=1")
+		in, _ := cmd.StdinPipe()
+		out, _ := cmd.StdoutPipe()
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		var pid int
+		if err := json.NewDecoder(out).Decode(&pid); err != nil {
+			t.Fatal(err)
+		}
+		if !alive(pid) {
+			t.Fatal("the plugin does not run")
+		}
+		if how != "KILL_ALL" {
+			_ = cmd.Process.Kill()
+		}
+		_ = in.Close()
+		_ = cmd.Wait()
+		eventually(t, "the end of plugin "+strconv.Itoa(pid), func() bool { return !alive(pid) })
+	}
+}
+
+// A plugin that a person starts says what it is.
+func TestByHand(t *testing.T) {
+	c, _ := registry.Config(sdk.KindSearcher, "probe")
+	out, err := exec.Command(os.Args[0], c.Args...).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), `this is the searcher "probe" for tunehost, which starts it by itself`) {
+		t.Fatalf("%s %v", out, err)
+	}
+}
+
+func BenchmarkStart(b *testing.B) {
+	for b.Loop() {
+		c, _ := registry.Config(sdk.KindSearcher, "probe")
+		p, err := process.Start(b.Context(), c)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.StopTimer()
+		_ = p.Close()
+		b.StartTimer()
+	}
+}
+
+func BenchmarkSuggest(b *testing.B) {
+	s, err := start(b, sdk.KindSearcher).OpenSearcher(b.Context(), suite.Problem(), nil, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	suite.BenchmarkSuggest(b, s)
+}
+
+func BenchmarkTrain(b *testing.B) {
+	t, err := start(b, sdk.KindTrainable).OpenTrainable(b.Context(), suite.Do("shared"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	suite.BenchmarkTrain(b, t)
+}

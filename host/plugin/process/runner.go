@@ -1,0 +1,251 @@
+package process
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	goplugin "github.com/hashicorp/go-plugin/runner"
+)
+
+// drainWait is how long output is still read after the process has ended:
+// something that left its group may hold the pipe for ever.
+const drainWait = 500 * time.Millisecond
+
+// runner starts the process for go-plugin and owns its pipes. go-plugin sees
+// one checked line of stdout and none of stderr.
+type runner struct {
+	config *Config
+	dir    string
+	id     *identity
+	cmd    *exec.Cmd
+	output *output
+
+	stdout    *io.PipeReader // the handshake line, then nothing
+	handshake *io.PipeWriter
+	readers   []*os.File
+	pumps     sync.WaitGroup
+
+	ended chan struct{} // closed when the process is gone and read out
+
+	mu      sync.Mutex
+	process int // its id; 0 before the start
+	gone    bool
+	exit    error  // as of exec.Cmd.Wait
+	refused error  // what was wrong with its handshake
+	socket  string // where it listens
+}
+
+var _ goplugin.Runner = (*runner)(nil)
+
+func newRunner(c *Config, dir string, id *identity) *runner {
+	r := &runner{config: c, dir: dir, id: id, output: newOutput(c.Log), ended: make(chan struct{})}
+	r.stdout, r.handshake = io.Pipe()
+	return r
+}
+
+// build is go-plugin's RunnerFunc: spec holds the variables that it wants set.
+func (r *runner) build(_ hclog.Logger, spec *exec.Cmd, _ string) (goplugin.Runner, error) {
+	r.cmd = exec.Command(r.config.Path, r.config.Args...)
+	r.cmd.Dir = r.config.Dir
+	r.cmd.Env = append(environment(r.config), spec.Env...)
+	r.cmd.Env = append(r.cmd.Env, "PLUGIN_CLIENT_CERT="+r.id.caPEM)
+	r.cmd.SysProcAttr = attributes()
+	return r, nil // stdin stays nil: the null device
+}
+
+// Start implements goplugin.Runner.
+func (r *runner) Start(context.Context) error {
+	outR, outW, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	errR, errW, err := os.Pipe()
+	if err != nil {
+		return errors.Join(err, outR.Close(), outW.Close())
+	}
+	r.cmd.Stdout, r.cmd.Stderr = outW, errW
+	err = spawn(r.cmd)
+	_, _ = outW.Close(), errW.Close()
+	if err != nil {
+		_, _, _ = outR.Close(), errR.Close(), r.handshake.Close()
+		close(r.ended)
+		return err
+	}
+	r.mu.Lock()
+	r.process = r.cmd.Process.Pid
+	r.mu.Unlock()
+	living.add(r)
+	r.readers = []*os.File{outR, errR}
+	r.pumps.Go(func() { r.readStdout(outR) })
+	r.pumps.Go(func() { copyLines(errR, r.lines("stderr")) })
+	go r.reap()
+	return nil
+}
+
+// readStdout hands the first line to go-plugin if it is a handshake that this
+// host can use; all that follows is log.
+func (r *runner) readStdout(f *os.File) {
+	in := bufio.NewReaderSize(f, maxHandshake)
+	line, err := in.ReadSlice('\n')
+	switch {
+	case errors.Is(err, bufio.ErrBufferFull):
+		r.refuse(errLongHandshake)
+	case err == nil || len(line) > 0:
+		h, err := parseHandshake(string(line))
+		if err != nil {
+			r.refuse(err)
+			break
+		}
+		r.mu.Lock()
+		r.socket = h.address
+		r.mu.Unlock()
+		_, _ = io.WriteString(r.handshake, h.line+"\n")
+	}
+	_ = r.handshake.Close()
+	copyLines(in, r.lines("stdout"))
+}
+
+// lines is where a stream of the process is written to, to become its log.
+func (r *runner) lines(stream string) *lineWriter {
+	return &lineWriter{to: r.output, stream: stream}
+}
+
+func (r *runner) refuse(err error) {
+	r.mu.Lock()
+	r.refused = err
+	r.mu.Unlock()
+}
+
+// reap waits for the process's end, kills what is left of its group while its
+// id cannot have been given to another, and collects the status.
+func (r *runner) reap() {
+	if awaitExit(r.pid()) {
+		killGroup(r.pid())
+		r.setGone(nil)
+	}
+	err := r.cmd.Wait()
+	r.setGone(err)
+	r.drain()
+	living.remove(r)
+	close(r.ended)
+}
+
+// setGone makes kill do nothing: the id may soon be another's.
+func (r *runner) setGone(exit error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.gone, r.exit = true, exit
+}
+
+// drain lets the pumps read what is left, and then takes the pipes away.
+func (r *runner) drain() {
+	done := make(chan struct{})
+	go func() {
+		r.pumps.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(drainWait):
+	}
+	for _, f := range r.readers {
+		_ = f.Close()
+	}
+	_ = r.stdout.Close()
+	<-done
+	r.output.finish()
+}
+
+// kill kills the group at once; when the process is gone it does nothing.
+func (r *runner) kill() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.process != 0 && !r.gone {
+		killGroup(r.process)
+	}
+}
+
+func (r *runner) pid() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.process
+}
+
+// status says how the process ended: "exited with status 3", "was ended by
+// signal 9 (killed)"; "" while it runs. It waits up to the time given.
+func (r *runner) status(wait time.Duration) string {
+	select {
+	case <-r.ended:
+	case <-time.After(wait):
+		return ""
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.cmd == nil || r.cmd.ProcessState == nil {
+		return ""
+	}
+	return describeExit(r.cmd.ProcessState)
+}
+
+// Wait implements goplugin.Runner.
+func (r *runner) Wait(context.Context) error {
+	<-r.ended
+	return r.exit
+}
+
+// Kill implements goplugin.Runner.
+func (r *runner) Kill(context.Context) error {
+	r.kill()
+	return nil
+}
+
+// ID implements goplugin.Runner; "" before the start.
+func (r *runner) ID() string {
+	if pid := r.pid(); pid != 0 {
+		return strconv.Itoa(pid)
+	}
+	return ""
+}
+
+// Name implements goplugin.Runner.
+func (r *runner) Name() string { return r.config.title() }
+
+// Stdout implements goplugin.Runner.
+func (r *runner) Stdout() io.ReadCloser { return r.stdout }
+
+// Stderr implements goplugin.Runner: go-plugin's own parser panics on a line
+// like {"@message": 5}, so it is given none.
+func (r *runner) Stderr() io.ReadCloser { return io.NopCloser(eof{}) }
+
+// Diagnose implements goplugin.Runner; our messages do not need it.
+func (r *runner) Diagnose(context.Context) string { return "" }
+
+// PluginToHost implements goplugin.Runner.
+func (r *runner) PluginToHost(network, address string) (string, string, error) {
+	return network, address, nil
+}
+
+// HostToPlugin implements goplugin.Runner.
+func (r *runner) HostToPlugin(network, address string) (string, string, error) {
+	return network, address, nil
+}
+
+type eof struct{}
+
+func (eof) Read([]byte) (int, error) { return 0, io.EOF }
+
+func describeExit(s *os.ProcessState) string {
+	if signal, ok := endSignal(s); ok {
+		return fmt.Sprintf("was ended by signal %d (%v)", int(signal), signal)
+	}
+	return fmt.Sprintf("exited with status %d", s.ExitCode())
+}

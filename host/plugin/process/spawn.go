@@ -1,0 +1,60 @@
+package process
+
+import (
+	"os/exec"
+	"runtime"
+	"sync"
+)
+
+// starter starts every process on one thread that lives as long as the
+// program. Linux ends a child whose death signal is set when the *thread* that
+// made it ends, and Go ends threads as it likes.
+var starter = sync.OnceValue(func() chan<- start {
+	starts := make(chan start)
+	go func() {
+		runtime.LockOSThread()
+		for s := range starts {
+			s.done <- s.cmd.Start()
+		}
+	}()
+	return starts
+})
+
+type start struct {
+	cmd  *exec.Cmd
+	done chan<- error
+}
+
+func spawn(cmd *exec.Cmd) error {
+	done := make(chan error)
+	starter() <- start{cmd, done}
+	return <-done
+}
+
+// living are the processes that were started and have not ended.
+var living = register{runners: map[*runner]bool{}}
+
+type register struct {
+	mu      sync.Mutex
+	runners map[*runner]bool
+}
+
+func (g *register) add(r *runner) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.runners[r] = true
+}
+
+func (g *register) remove(r *runner) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.runners, r)
+}
+
+func (g *register) killAll() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for r := range g.runners {
+		r.kill()
+	}
+}

@@ -1,0 +1,53 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// attributes give the process a group of its own, and let it die with the
+// host's starter thread, which is with the host (B-025).
+func attributes() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+}
+
+// awaitExit waits until the process has ended and leaves its status to be
+// collected, so that its id stays taken. It reports whether it could.
+func awaitExit(pid int) bool {
+	for {
+		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if !errors.Is(err, unix.EINTR) {
+			return err == nil
+		}
+	}
+}
+
+// checkPeer refuses a socket on which another process than the plugin listens:
+// a plugin can announce any address. A process of the plugin's group is as
+// good (a wrapper script starts it); one that cannot be seen from here, in
+// another pid namespace, is left to TLS.
+func checkPeer(conn *net.UnixConn, pid int) error {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var peer *unix.Ucred
+	var credErr error
+	err = raw.Control(func(fd uintptr) {
+		peer, credErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+	})
+	if err = errors.Join(err, credErr); err != nil {
+		return err
+	}
+	if peer.Pid == 0 || int(peer.Pid) == pid {
+		return nil
+	}
+	if group, err := unix.Getpgid(int(peer.Pid)); err == nil && group == pid {
+		return nil
+	}
+	return fmt.Errorf("its socket belongs to process %d, not to it (%d)", peer.Pid, pid)
+}

@@ -1,0 +1,75 @@
+package process
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"math/big"
+	"time"
+)
+
+// identity is the host's side of one connection's TLS: an authority that signs
+// one client certificate and is forgotten. go-plugin's own AutoMTLS uses a
+// self-signed certificate on P-521, which Python's and Rust's TLS refuse.
+type identity struct {
+	caPEM string // goes to the plugin
+	leaf  tls.Certificate
+}
+
+// certLife is far beyond any experiment; the keys live in memory only.
+const certLife = 10 * 365 * 24 * time.Hour
+
+func newIdentity() (*identity, error) {
+	caKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	ca := template(1, "tunehost")
+	ca.IsCA, ca.KeyUsage = true, x509.KeyUsageCertSign
+	caDER, err := x509.CreateCertificate(rand.Reader, ca, ca, caKey.Public(), caKey)
+	if err != nil {
+		return nil, err
+	}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	leaf := template(2, "tunehost host")
+	leaf.KeyUsage = x509.KeyUsageDigitalSignature
+	leaf.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
+	leafDER, err := x509.CreateCertificate(rand.Reader, leaf, ca, key.Public(), caKey)
+	if err != nil {
+		return nil, err
+	}
+	return &identity{
+		caPEM: string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: caDER})),
+		leaf:  tls.Certificate{Certificate: [][]byte{leafDER}, PrivateKey: key},
+	}, nil
+}
+
+func template(serial int64, name string) *x509.Certificate {
+	now := time.Now()
+	return &x509.Certificate{
+		SerialNumber:          big.NewInt(serial),
+		Subject:               pkix.Name{CommonName: name},
+		DNSNames:              []string{"localhost"},
+		NotBefore:             now.Add(-time.Hour),
+		NotAfter:              now.Add(certLife),
+		BasicConstraintsValid: true,
+	}
+}
+
+// clientTLS trusts nobody until go-plugin puts the plugin's announced
+// certificate into RootCAs.
+func (id *identity) clientTLS() *tls.Config {
+	return &tls.Config{
+		Certificates: []tls.Certificate{id.leaf},
+		RootCAs:      x509.NewCertPool(),
+		ServerName:   "localhost",
+		MinVersion:   tls.VersionTLS13,
+	}
+}

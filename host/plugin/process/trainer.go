@@ -1,0 +1,152 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"io"
+	"runtime"
+	"sync"
+
+	"google.golang.org/grpc/status"
+
+	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/plugins/sdk"
+	pb "github.com/tunehost/tunehost/plugins/sdk/proto/tunehost/v1"
+	"github.com/tunehost/tunehost/plugins/sdk/train"
+	"github.com/tunehost/tunehost/plugins/sdk/wire"
+)
+
+// OpenTrainable implements plugin.Opener.
+func (p *Process) OpenTrainable(ctx context.Context, options []byte) (plugin.Trainer, error) {
+	if err := p.once(sdk.KindTrainable); err != nil {
+		return nil, err
+	}
+	client := pb.NewTrainableServiceClient(p.conn)
+	m, err := client.OpenTrainable(ctx, &pb.OpenTrainableRequest{Options: options})
+	if err != nil {
+		return nil, p.callFailure(ctx, "Open", err)
+	}
+	t := &trainer{Process: p, traits: sdk.TrainableTraits{
+		Reusable: m.GetReusable(), Shared: m.GetShared(), Saves: m.GetSaves(),
+	}}
+	t.wake.L = &t.mu
+	var streamCtx context.Context
+	streamCtx, t.cancel = context.WithCancel(context.Background())
+	if t.stream, err = client.Train(streamCtx); err != nil {
+		t.cancel()
+		return nil, p.callFailure(ctx, "Train", err)
+	}
+	go t.write()
+	return t, nil
+}
+
+// trainer is an opened trainable: commands queue here, and one goroutine
+// writes whatever waits in one message.
+type trainer struct {
+	*Process
+	traits sdk.TrainableTraits
+	stream pb.TrainableService_TrainClient
+	cancel context.CancelFunc
+
+	mu     sync.Mutex
+	wake   sync.Cond
+	queue  []train.Command
+	spare  []train.Command
+	closed bool
+}
+
+// Traits implements plugin.Trainer.
+func (t *trainer) Traits() sdk.TrainableTraits { return t.traits }
+
+// Send implements plugin.Trainer.
+func (t *trainer) Send(commands []train.Command) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return train.ErrClosed
+	}
+	t.queue = append(t.queue, commands...)
+	t.wake.Signal()
+	return nil
+}
+
+// Recv implements plugin.Trainer.
+func (t *trainer) Recv() ([]train.Event, error) {
+	for {
+		m, err := t.stream.Recv()
+		if err != nil {
+			return nil, t.broken(err)
+		}
+		events, err := wire.TrainEventsFromProto(m)
+		if err != nil {
+			return nil, t.garbage("Train", err)
+		}
+		if len(events) > 0 {
+			return events, nil
+		}
+	}
+}
+
+// broken says why the stream ended, and lets the writer go.
+func (t *trainer) broken(err error) error {
+	closed := t.end() || t.ending.Load()
+	switch {
+	case closed:
+		return io.EOF
+	case errors.Is(err, io.EOF):
+		return t.garbage("Train", errors.New("it ended the stream"))
+	}
+	return t.callFailure(context.Background(), "Train", err)
+}
+
+// end closes the queue and reports whether it was closed already.
+func (t *trainer) end() (already bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	already, t.closed = t.closed, true
+	t.wake.Signal()
+	return already
+}
+
+// write sends what waits until the trainer is closed or the stream breaks; why
+// it broke is Recv's to say.
+func (t *trainer) write() {
+	for {
+		commands := t.next()
+		if commands == nil {
+			_ = t.stream.CloseSend()
+			return
+		}
+		if err := t.stream.Send(wire.CommandsToProto(commands)); err != nil {
+			if s, ok := status.FromError(err); ok && !errors.Is(err, io.EOF) {
+				_ = t.garbage("Train", s.Err()) // a command of ours that cannot be sent
+			}
+			return
+		}
+		runtime.Gosched() // let answers that are being made join the next message
+	}
+}
+
+// next waits for commands; nil when the trainer is closed.
+func (t *trainer) next() []train.Command {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for len(t.queue) == 0 && !t.closed {
+		t.wake.Wait()
+	}
+	if len(t.queue) == 0 {
+		return nil
+	}
+	out := t.queue
+	clear(t.spare)
+	t.queue, t.spare = t.spare[:0], out
+	return out
+}
+
+// Close implements plugin.Trainer.
+func (t *trainer) Close() error {
+	t.end()
+	err := t.Process.Close()
+	t.cancel()
+	return err
+}

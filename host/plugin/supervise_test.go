@@ -1,0 +1,286 @@
+package plugin_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+// world is a host with a history, and a searcher or scheduler that fails at
+// given calls, counted over all its lives.
+type world struct {
+	t        *testing.T
+	now      time.Time
+	history  []sdk.Event
+	calls    int
+	failAt   map[int]plugin.Failure
+	opens    int
+	snapshot bool
+	retold   int
+	failures []error
+}
+
+func (w *world) supervision() plugin.Supervision {
+	return plugin.Supervision{
+		Name: `searcher "fake"`, Now: func() time.Time { return w.now },
+		Restarted: func(err error) { w.failures = append(w.failures, err) },
+		History: func(after, through uint64, tell func([]sdk.Event) error) error {
+			for batch := range slices.Chunk(w.history[after:through], 2) {
+				w.retold += len(batch)
+				if err := tell(batch); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}
+
+func (w *world) searcher() plugin.Searcher {
+	s, err := plugin.SuperviseSearcher(w.t.Context(), w.supervision(), func(_ context.Context, snapshot []byte) (plugin.Searcher, error) {
+		return w.open(snapshot)
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return s
+}
+
+func (w *world) open(snapshot []byte) (*fake, error) {
+	w.opens++
+	if err := w.call(); err != nil {
+		return nil, err
+	}
+	f := &fake{w: w}
+	if len(snapshot) > 0 {
+		_, err := fmt.Sscan(string(snapshot), &f.seen)
+		return f, err
+	}
+	return f, nil
+}
+
+// call counts a call and fails if its turn has come.
+func (w *world) call() error {
+	w.calls++
+	if f, ok := w.failAt[w.calls]; ok {
+		return &plugin.Error{Plugin: `searcher "fake"`, Failure: f, What: "exited with status 3", Tail: []string{"its last words"}}
+	}
+	return nil
+}
+
+// observe tells an event to a searcher, as a host that records it first.
+func (w *world) observe(s plugin.Searcher) {
+	w.t.Helper()
+	e := sdk.Event{Number: uint64(len(w.history) + 1), Kind: sdk.ResultReported}
+	w.history = append(w.history, e)
+	if err := s.Observe(w.t.Context(), []sdk.Event{e}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// fake is one life of the plugin. Its answers are a function of what it
+// observed and the request.
+type fake struct {
+	w    *world
+	seen uint64
+	dead bool
+}
+
+func (f *fake) turn() error {
+	if f.dead {
+		f.w.t.Error("a plugin that failed is called again")
+	}
+	err := f.w.call()
+	f.dead = err != nil
+	return err
+}
+
+func (f *fake) observe(events []sdk.Event) error {
+	for _, e := range events {
+		if e.Number != f.seen+1 {
+			f.w.t.Errorf("event %d is told after %d", e.Number, f.seen)
+		}
+		f.seen = e.Number
+	}
+	return f.turn() // it knows them, and crashes all the same
+}
+
+func (f *fake) Observe(_ context.Context, events []sdk.Event) error { return f.observe(events) }
+
+func (f *fake) Suggest(_ context.Context, requests []sdk.Request) (sdk.Suggestions, error) {
+	if err := f.turn(); err != nil {
+		return sdk.Suggestions{}, err
+	}
+	var s sdk.Suggestions
+	for _, r := range requests {
+		s.Points = append(s.Points, space.Point{float64(r.Trial), float64(r.Seed), float64(f.seen)})
+	}
+	return s, nil
+}
+
+func (f *fake) Decide(_ context.Context, events []sdk.Event) (sdk.Decisions, error) {
+	if err := f.observe(events); err != nil {
+		return sdk.Decisions{}, err
+	}
+	return sdk.Decisions{Decisions: []sdk.Decision{{Event: f.seen}}}, nil
+}
+
+func (f *fake) Traits() sdk.Traits { return sdk.Traits{} }
+func (f *fake) Snapshots() bool    { return f.w.snapshot }
+func (f *fake) Close() error       { f.dead = true; return nil }
+
+func (f *fake) Snapshot(context.Context) ([]byte, error) {
+	if err := f.turn(); err != nil {
+		return nil, err
+	}
+	return fmt.Append(nil, f.seen), nil
+}
+
+// suggestAll asks for a suggestion after each of n events.
+func suggestAll(w *world, n int) (points []space.Point) {
+	s := w.searcher()
+	for trial := range n {
+		answer, err := s.Suggest(w.t.Context(), []sdk.Request{{Trial: uint32(trial), Seed: uint64(trial) * 7}})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		points = append(points, answer.Points...)
+		w.observe(s)
+		w.now = w.now.Add(20 * time.Second) // failures are never three a minute
+	}
+	return points
+}
+
+// B-077: whichever call fails, the suggestions are those of a searcher that
+// never does: none twice, none lost.
+func TestSearcherCrashesAnywhere(t *testing.T) {
+	const trials = 6
+	calm := &world{t: t}
+	want := suggestAll(calm, trials)
+	failures := []plugin.Failure{plugin.Crashed, plugin.Hung, plugin.Garbage, plugin.Failed}
+	for at := 1; at <= calm.calls; at++ {
+		w := &world{t: t, failAt: map[int]plugin.Failure{at: failures[at%4], at + 3: plugin.Crashed}}
+		got := suggestAll(w, trials)
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("with a failure at call %d: %v, want %v", at, got, want)
+		}
+		if len(w.failures) == 0 || w.opens < 2 {
+			t.Errorf("no failure at call %d was noticed", at)
+		}
+	}
+}
+
+func TestSnapshotIsUsed(t *testing.T) {
+	w := &world{t: t, snapshot: true, failAt: map[int]plugin.Failure{}}
+	s := w.searcher()
+	for range 5 {
+		w.observe(s)
+	}
+	if state, err := s.Snapshot(t.Context()); err != nil || string(state) != "5" {
+		t.Fatal(state, err)
+	}
+	w.observe(s)
+	w.failAt[w.calls+1] = plugin.Crashed
+	answer, err := s.Suggest(t.Context(), make([]sdk.Request, 1))
+	if err != nil || answer.Points[0][2] != 6 || w.retold != 1 {
+		t.Fatal(answer, err, w.retold)
+	}
+}
+
+func TestResumedSearcher(t *testing.T) {
+	w := &world{t: t, history: make([]sdk.Event, 5)}
+	for i := range w.history {
+		w.history[i].Number = uint64(i + 1)
+	}
+	c := w.supervision()
+	c.Through = 5
+	s, err := plugin.SuperviseSearcher(t.Context(), c, func(_ context.Context, snapshot []byte) (plugin.Searcher, error) {
+		return w.open(snapshot)
+	})
+	if err != nil || w.retold != 5 {
+		t.Fatal(err, w.retold)
+	}
+	if _, err := s.Snapshot(t.Context()); err == nil || len(w.failures) > 0 {
+		t.Fatal("it makes no snapshots", w.failures)
+	}
+}
+
+// B-077
+func TestGivesUp(t *testing.T) {
+	w := &world{t: t, failAt: map[int]plugin.Failure{2: plugin.Crashed, 4: plugin.Hung, 6: plugin.Crashed}}
+	_, err := w.searcher().Suggest(t.Context(), make([]sdk.Request, 1))
+	if !errors.Is(err, plugin.ErrGaveUp) || plugin.FailureOf(err) != plugin.Crashed {
+		t.Fatal(err)
+	}
+	want := `searcher "fake" failed 3 times within 1m0s, and is given up; the last time: searcher "fake" exited with status 3; its last output: its last words`
+	if err.Error() != want || len(w.failures) != 2 {
+		t.Fatalf("%v after %d restarts", err, len(w.failures))
+	}
+}
+
+func TestRefusalIsNotTriedAgain(t *testing.T) {
+	for _, f := range []plugin.Failure{plugin.Refused, plugin.NotStarted} {
+		w := &world{t: t, failAt: map[int]plugin.Failure{1: f}}
+		_, err := plugin.SuperviseSearcher(t.Context(), w.supervision(), func(_ context.Context, b []byte) (plugin.Searcher, error) { return w.open(b) })
+		if plugin.FailureOf(err) != f || w.opens != 1 {
+			t.Fatal(err, w.opens)
+		}
+	}
+}
+
+func TestHistoryFails(t *testing.T) {
+	w := &world{t: t, history: make([]sdk.Event, 1)}
+	c := w.supervision()
+	c.Through = 1
+	c.History = func(uint64, uint64, func([]sdk.Event) error) error { return errors.New("disk gone") }
+	_, err := plugin.SuperviseSearcher(t.Context(), c, func(_ context.Context, b []byte) (plugin.Searcher, error) { return w.open(b) })
+	if err == nil || err.Error() != "disk gone" || w.opens != 1 {
+		t.Fatal(err, w.opens)
+	}
+}
+
+// A caller that leaves gets its answer at once, and the next call a restart.
+func TestCallerLeaves(t *testing.T) {
+	w := &world{t: t, failAt: map[int]plugin.Failure{2: plugin.Hung}}
+	s := w.searcher()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Suggest(ctx, make([]sdk.Request, 1)); plugin.FailureOf(err) != plugin.Hung || w.opens != 1 {
+		t.Fatal(err)
+	}
+	if _, err := s.Suggest(t.Context(), make([]sdk.Request, 1)); err != nil || w.opens != 2 {
+		t.Fatal(err, w.opens)
+	}
+}
+
+func TestSchedulerCrashes(t *testing.T) {
+	w := &world{t: t, failAt: map[int]plugin.Failure{3: plugin.Crashed}}
+	s, err := plugin.SuperviseScheduler(t.Context(), w.supervision(), func(_ context.Context, b []byte) (plugin.Scheduler, error) {
+		return w.open(b)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range uint64(4) {
+		e := sdk.Event{Number: i + 1, Kind: sdk.ResultReported}
+		w.history = append(w.history, e)
+		d, err := s.Decide(t.Context(), []sdk.Event{e})
+		if err != nil || len(d.Decisions) != 1 || d.Decisions[0].Event != i+1 {
+			t.Fatal(d, err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Decide(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "closed") {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,181 @@
+package host
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/storage"
+)
+
+// linger is how long events gather before they are made safe and told.
+const linger = 50 * time.Millisecond
+
+// publishing tells reporters what happened, and does what cannot be taken back,
+// once the record of it is safe on disk: a loss of power never takes back what
+// somebody was told.
+type publishing struct {
+	record    Recorder
+	reporters []*reporting
+	log       *Log
+	clock     Clock
+	fail      func(error)
+
+	mu      sync.Mutex
+	events  []report.Event
+	deeds   []func() error // deletions
+	wake    chan struct{}
+	closing chan struct{}
+	done    chan struct{}
+}
+
+func newPublishing(r Recorder, log *Log, clock Clock, fail func(error)) *publishing {
+	return &publishing{record: r, log: log, clock: clock, fail: fail,
+		wake: make(chan struct{}, 1), closing: make(chan struct{}), done: make(chan struct{})}
+}
+
+func (p *publishing) tell(e report.Event) {
+	p.mu.Lock()
+	p.events = append(p.events, e)
+	p.mu.Unlock()
+}
+
+// delete removes a checkpoint, later.
+func (p *publishing) delete(dir string, id uint32) {
+	p.mu.Lock()
+	p.deeds = append(p.deeds, func() error { return storage.RemoveCheckpoint(dir, id) })
+	p.mu.Unlock()
+}
+
+func (p *publishing) flush() {
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (p *publishing) run() {
+	defer close(p.done)
+	for {
+		select {
+		case <-p.wake:
+		case <-p.closing:
+			p.publish()
+			return
+		}
+		select {
+		case <-p.after(linger):
+		case <-p.closing:
+		}
+		p.publish()
+	}
+}
+
+func (p *publishing) after(d time.Duration) <-chan struct{} {
+	c := make(chan struct{})
+	p.clock.AfterFunc(d, func() { close(c) })
+	return c
+}
+
+// publish makes the record safe, then tells and does what rests on it.
+func (p *publishing) publish() {
+	p.mu.Lock()
+	events, deeds := p.events, p.deeds
+	p.events, p.deeds = nil, nil
+	p.mu.Unlock()
+	if err := p.record.Sync(); err != nil {
+		p.fail(err)
+		return
+	}
+	for _, r := range p.reporters {
+		r.put(events)
+	}
+	for _, do := range deeds {
+		if err := do(); err != nil {
+			p.log.Warn("a checkpoint could not be deleted: " + err.Error())
+		}
+	}
+}
+
+// close tells the rest and waits for all reporters.
+func (p *publishing) close(ctx context.Context) {
+	close(p.closing)
+	<-p.done
+	for _, r := range p.reporters {
+		r.work.close()
+	}
+	for _, r := range p.reporters {
+		select {
+		case <-r.done:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// reporting tells one reporter, at its own pace (B-127).
+type reporting struct {
+	name     string
+	reporter report.Reporter
+	// after is the number of the last event that it has had.
+	after uint64
+	log   *Log
+	work  *queue[[]report.Event]
+	done  chan struct{}
+}
+
+func (r *reporting) put(events []report.Event) {
+	if len(events) > 0 {
+		r.work.put(events)
+		r.work.flush()
+	}
+}
+
+func (r *reporting) run() {
+	defer close(r.done)
+	broken := false
+	for {
+		batches, ok := r.work.take()
+		if !ok {
+			break
+		}
+		for _, events := range batches {
+			for len(events) > 0 && events[0].Number <= r.after {
+				events = events[1:]
+			}
+			if len(events) == 0 || broken {
+				continue
+			}
+			if err := r.reporter.Report(events); err != nil {
+				broken = true
+				r.log.Error("reporter " + r.name + " failed and is told no more: " + err.Error())
+			}
+		}
+	}
+	if err := r.reporter.Close(); err != nil && !broken {
+		r.log.Error("reporter " + r.name + ": " + err.Error())
+	}
+}
+
+// narrator makes reports of what the core saw. It is told every observation in
+// order, since the record began, so that times and totals come out the same
+// after a crash.
+type narrator struct {
+	machine *core.Machine
+	trial   func(core.TrialNo) report.Trial
+	tracks  map[core.TrialNo]*track
+	host    string
+	pid     uint32
+}
+
+// track is what a running trial's next report needs.
+type track struct {
+	pid       uint32
+	restored  uint64 // iteration that the attempt began from
+	fromCkpt  bool
+	began     int64 // training time when the attempt began
+	last      int64 // training time of the last result
+	sums      map[string]float64
+	sinceSums map[string]float64
+}

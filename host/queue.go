@@ -1,0 +1,46 @@
+package host
+
+import "sync"
+
+// queue hands items from the loop to one goroutine, which takes all that wait
+// at once. The loop never waits for it.
+type queue[T any] struct {
+	mu     sync.Mutex
+	ready  sync.Cond
+	items  []T
+	closed bool
+}
+
+func newQueue[T any]() *queue[T] {
+	q := &queue[T]{}
+	q.ready.L = &q.mu
+	return q
+}
+
+// put adds items without waking the taker; flush does.
+func (q *queue[T]) put(item T) {
+	q.mu.Lock()
+	q.items = append(q.items, item)
+	q.mu.Unlock()
+}
+
+func (q *queue[T]) flush() { q.ready.Signal() }
+
+// take waits for items and returns them all; false after close.
+func (q *queue[T]) take() ([]T, bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for len(q.items) == 0 && !q.closed {
+		q.ready.Wait()
+	}
+	items := q.items
+	q.items = nil
+	return items, len(items) > 0
+}
+
+func (q *queue[T]) close() {
+	q.mu.Lock()
+	q.closed = true
+	q.mu.Unlock()
+	q.ready.Broadcast()
+}

@@ -1,0 +1,103 @@
+// Package report tells the world outside what happened: files in the trials'
+// directories, the terminal, JSON lines, and reporters that are plugins.
+//
+// Reporters are told only what is safe on disk, in the order of the events'
+// numbers, by one goroutine each; a slow one never holds up a trial (B-127).
+package report
+
+import (
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/resource"
+)
+
+// Metric is one number under its name.
+type Metric struct {
+	Name  string
+	Value float64
+}
+
+// Event is one thing that happened, with all that a reporter may want to know.
+type Event struct {
+	// Number counts from 1 without gaps.
+	Number uint64
+	Kind   core.ObservationKind
+	// Time is the time of day.
+	Time  time.Time
+	Trial Trial
+	// Result is set for SawResult.
+	Result *Result
+	// Iteration of a checkpoint (SawCheckpoint).
+	Iteration uint64
+	// Reason says why (paused, completed, failed, removed, requeued, end).
+	Reason string
+	// Restored is the iteration that the attempt goes on from (SawStarted);
+	// results after it are reported again (B-061).
+	Restored uint64
+}
+
+// Trial is the trial that an event is about, as it is after the event.
+type Trial struct {
+	Number  core.TrialNo
+	ID      string
+	Dir     string // absolute
+	State   core.State
+	Attempt uint32
+	// Params is a JSON object, nested as in the experiment file.
+	Params []byte
+	// Error is why it failed; set with SawFailed.
+	Error string
+}
+
+// Result is one report with the host's own fields (B-016). Durations are in
+// seconds.
+type Result struct {
+	Metrics []Metric // as reported, in the order of the report
+	// Totals are the sums over the trial of counters that are reported per
+	// iteration (timesteps_this_iter → timesteps_total,
+	// timesteps_since_restore).
+	Totals                 []Metric
+	Iteration              uint64
+	TimeTotal              float64
+	TimeThisIter           float64
+	Done                   bool
+	PID                    uint32
+	Host                   string
+	Restored               bool // the attempt began from a checkpoint
+	IterationsSinceRestore uint64
+	TimeSinceRestore       float64
+	// Again: the trial had reported this iteration before it was restarted.
+	Again bool
+}
+
+// Reporter is told events, in batches.
+type Reporter interface {
+	// Report is called by one goroutine. An error is logged once, and the
+	// reporter is not called again.
+	Report(events []Event) error
+	// Close is called once, after the last event.
+	Close() error
+}
+
+// Status is where the experiment stands; it is made for the terminal and for
+// `status --json`.
+type Status struct {
+	Name      string
+	Dir       string
+	State     string // running, finished, stopped, interrupted or failed
+	Reason    string
+	Counts    map[core.State]int
+	Planned   int64 // trials planned; negative: no bound
+	Made      int64
+	Objective core.Objective
+	Resources []resource.Usage
+	Elapsed   time.Duration // running time, counted across resumes
+	Best      *Best
+}
+
+// Best is the best trial so far, by its last, least, largest or mean value.
+type Best struct {
+	Trial Trial
+	Value float64
+}

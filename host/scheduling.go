@@ -1,0 +1,81 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+// scheduling drives the scheduler: whatever happened while a call was under way
+// goes in the next one.
+type scheduling struct {
+	scheduler plugin.Scheduler
+	name      string
+	inbox     *inbox
+	log       *Log
+	clock     Clock
+	slow      time.Duration
+	params    func(space.Point) ([]byte, error)
+	// known is how many commands the record has of those that the scheduler
+	// will give again for the history.
+	known uint64
+
+	work *queue[scheduleWork]
+	done chan struct{}
+}
+
+type scheduleWork struct {
+	event sdk.Event
+	due   bool
+}
+
+func (s *scheduling) run(ctx context.Context) {
+	defer close(s.done)
+	for {
+		items, ok := s.work.take()
+		if !ok {
+			return
+		}
+		if err := s.decide(ctx, items); err != nil {
+			if ctx.Err() == nil {
+				s.inbox.post(&core.PluginFailed{Error: err.Error()})
+			}
+			return
+		}
+	}
+}
+
+func (s *scheduling) decide(ctx context.Context, items []scheduleWork) error {
+	events := make([]sdk.Event, len(items))
+	var due []uint64
+	for i, w := range items {
+		events[i] = w.event
+		if w.due {
+			due = append(due, w.event.Number)
+		}
+	}
+	started := s.clock.Now()
+	answer, err := s.scheduler.Decide(ctx, events)
+	if err != nil {
+		return err
+	}
+	if d := s.clock.Since(started); d > s.slow {
+		s.log.Slow("scheduler "+s.name+", deciding,", d)
+	}
+	skip := min(s.known, uint64(len(answer.Commands)))
+	s.known -= skip
+	answer.Commands = answer.Commands[skip:]
+	e, err := decided(due, answer, s.params)
+	if err != nil {
+		return fmt.Errorf("scheduler %s: its command cannot be carried out: %w", s.name, err)
+	}
+	if len(e.Decisions) > 0 || len(e.Commands) > 0 {
+		s.inbox.post(e)
+	}
+	return nil
+}

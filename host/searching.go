@@ -1,0 +1,112 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+// maxUntold is how many events wait before a searcher that is not asked is told
+// of them all the same.
+const maxUntold = 1000
+
+// searching drives the searcher: what it is told and asked, in order.
+type searching struct {
+	searcher plugin.Searcher
+	name     string
+	seed     uint64
+	inbox    *inbox
+	log      *Log
+	clock    Clock
+	slow     time.Duration
+	// given is what of the suggestion's point is fixed, or nil.
+	given func(index uint64) space.Point
+	// suggestion makes a trial of a point, or says why it cannot be one.
+	suggestion func(index uint64, p space.Point) (core.Suggestion, error)
+
+	work *queue[searchWork]
+	done chan struct{}
+}
+
+// searchWork is an event to tell, or a question.
+type searchWork struct {
+	event sdk.Event
+	ask   *core.AskSearcher
+}
+
+func (s *searching) run(ctx context.Context) {
+	defer close(s.done)
+	var untold []sdk.Event
+	for {
+		items, ok := s.work.take()
+		if !ok {
+			return
+		}
+		for _, w := range items {
+			if w.ask == nil {
+				untold = append(untold, w.event)
+			}
+			if w.ask == nil && len(untold) < maxUntold {
+				continue
+			}
+			if err := s.tell(ctx, untold); err != nil {
+				return
+			}
+			untold = nil
+			if w.ask != nil && s.ask(ctx, *w.ask) != nil {
+				return
+			}
+		}
+	}
+}
+
+func (s *searching) tell(ctx context.Context, events []sdk.Event) error {
+	if len(events) == 0 {
+		return nil
+	}
+	defer s.timed("observing", s.clock.Now())
+	return s.failed(ctx, s.searcher.Observe(ctx, events))
+}
+
+func (s *searching) ask(ctx context.Context, a core.AskSearcher) error {
+	defer s.timed("suggesting", s.clock.Now())
+	requests := make([]sdk.Request, a.Count)
+	for i := range requests {
+		n := a.First + uint64(i)
+		requests[i] = sdk.Request{Trial: uint32(n), Seed: seedFor(s.seed, forSuggestion, n), Given: s.given(n)}
+	}
+	answer, err := s.searcher.Suggest(ctx, requests)
+	if err != nil {
+		return s.failed(ctx, err)
+	}
+	e := &core.SuggestionsReceived{Ask: a.Ask, Status: core.SearcherStatus(answer.Status)}
+	for i, p := range answer.Points[:min(len(answer.Points), a.Count)] {
+		g, err := s.suggestion(a.First+uint64(i), p)
+		if err != nil {
+			return s.failed(ctx, fmt.Errorf("searcher %s: its suggestion %d cannot be a trial: %w", s.name, a.First+uint64(i), err))
+		}
+		e.Suggestions = append(e.Suggestions, g)
+	}
+	s.inbox.post(e)
+	return nil
+}
+
+// failed ends the experiment, saved, when the searcher is beyond help (B-077,
+// B-107).
+func (s *searching) failed(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() == nil {
+		s.inbox.post(&core.PluginFailed{Error: err.Error()})
+	}
+	return err
+}
+
+func (s *searching) timed(what string, since time.Time) {
+	if d := s.clock.Since(since); d > s.slow {
+		s.log.Slow("searcher "+s.name+", "+what+",", d)
+	}
+}

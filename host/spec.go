@@ -1,0 +1,164 @@
+package host
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/resource"
+	"github.com/tunehost/tunehost/core/stat"
+	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+// traits are what the opened plugins say about themselves.
+type traits struct {
+	searcher, scheduler sdk.Traits
+	trainable           sdk.TrainableTraits
+}
+
+// specOf tells the core what the experiment file and the plugins say.
+func specOf(e *config.Experiment, seed uint64, t traits) (core.Spec, error) {
+	request, err := requestOf(e)
+	if err != nil {
+		return core.Spec{}, err
+	}
+	s := core.Spec{
+		Seed: seed, Trials: plannedTrials(e), Concurrency: uint32(e.Concurrency), Request: request,
+		WaitForResources: e.WaitForResources, Stop: stopOf(e),
+		Budget: core.Budget{TimeNS: int64(e.Budget.Time), TrialsFailed: uint32(e.Budget.TrialsFailed)},
+		Checkpoint: core.Checkpoint{Every: uint64(e.Checkpoint.Every), AtEnd: e.Checkpoint.AtEnd,
+			Keep: uint32(e.Checkpoint.Keep), Score: e.Checkpoint.Score, Mode: modeOf(e.Checkpoint.Mode)},
+		Retries: int32(e.Failures.Retries), FailFast: e.Failures.FailFast, FailRaise: e.Failures.Raise,
+		StrictMetrics: e.StrictMetrics, Independent: t.searcher.Independent, Quiet: t.scheduler.Quiet,
+		RunAhead: uint32(t.scheduler.RunAhead), Saves: t.trainable.Saves,
+	}
+	for _, o := range e.Objectives {
+		s.Objectives = append(s.Objectives, core.Objective{Metric: o.Metric, Mode: modeOf(o.Mode)})
+		s.Required = append(s.Required, core.Required{Metric: o.Metric, By: "objective"})
+	}
+	for _, name := range t.searcher.Requires {
+		s.Required = append(s.Required, core.Required{Metric: name, By: "searcher " + e.Searcher.Name})
+	}
+	for _, name := range t.scheduler.Requires {
+		s.Required = append(s.Required, core.Required{Metric: name, By: "scheduler " + e.Scheduler.Name})
+	}
+	return s, nil
+}
+
+func modeOf(text string) stat.Mode {
+	if text == "max" {
+		return stat.Max
+	}
+	return stat.Min
+}
+
+// plannedTrials counts samples times grid axes (B-100).
+func plannedTrials(e *config.Experiment) int64 {
+	if e.Trials < 0 {
+		return -1
+	}
+	return e.Trials * int64(gridSize(e.Space))
+}
+
+// gridSize is how many crossings the grid axes have.
+func gridSize(s *space.Space) uint64 {
+	n := uint64(1)
+	for i := range s.Params {
+		if s.Params[i].Grid {
+			n *= uint64(len(s.Params[i].Choices))
+		}
+	}
+	return n
+}
+
+// gridPoint is the crossing of the index-th suggestion: the last axis changes
+// fastest; nil without grid axes.
+func gridPoint(s *space.Space, index uint64) space.Point {
+	if gridSize(s) == 1 && !hasGrid(s) {
+		return nil
+	}
+	p := make(space.Point, len(s.Params))
+	for i := len(s.Params) - 1; i >= 0; i-- {
+		p[i] = math.NaN()
+		if n := uint64(len(s.Params[i].Choices)); s.Params[i].Grid {
+			p[i] = float64(index % n)
+			index /= n
+		}
+	}
+	return p
+}
+
+func hasGrid(s *space.Space) bool {
+	for i := range s.Params {
+		if s.Params[i].Grid {
+			return true
+		}
+	}
+	return false
+}
+
+// stopOf has the rules that the core compares by itself; the others are in
+// rules.
+func stopOf(e *config.Experiment) core.StopRules {
+	s := core.StopRules{Iteration: uint64(e.Stop.Iteration), TimeNS: int64(e.Stop.Time)}
+	for _, r := range e.Stop.Metrics {
+		if r.Reach != nil {
+			s.Metrics = append(s.Metrics, core.MetricRule{Metric: r.Metric, Value: *r.Reach, Below: r.Mode == "min"})
+		}
+	}
+	return s
+}
+
+func requestOf(e *config.Experiment) (resource.Request, error) {
+	if e.Placement == nil {
+		b, err := bundleOf(e.Resources)
+		if err != nil {
+			return resource.Request{}, err
+		}
+		return resource.NewRequest(resource.Pack, b)
+	}
+	strategy, err := resource.ParseStrategy(e.Placement.Strategy)
+	if err != nil {
+		return resource.Request{}, err
+	}
+	bundles := make([]resource.Bundle, len(e.Placement.Bundles))
+	for i, amounts := range e.Placement.Bundles {
+		if bundles[i], err = bundleOf(amounts); err != nil {
+			return resource.Request{}, err
+		}
+	}
+	return resource.NewRequest(strategy, bundles...)
+}
+
+func bundleOf(amounts map[string]string) (resource.Bundle, error) {
+	var items []resource.Item
+	for name, text := range amounts {
+		a, err := resource.ParseAmount(text)
+		if err != nil {
+			return resource.Bundle{}, fmt.Errorf("resource %s: %w", name, err)
+		}
+		items = append(items, resource.Item{Name: name, Amount: a})
+	}
+	return resource.NewBundle(items...) // sorts them
+}
+
+// parseRequest reads a request as the experiment file writes it, in JSON.
+func parseRequest(text []byte) (*resource.Request, error) {
+	var amounts map[string]json.Number
+	if err := json.Unmarshal(text, &amounts); err != nil {
+		return nil, fmt.Errorf("resources %s: %w", text, err)
+	}
+	plain := map[string]string{}
+	for name, n := range amounts {
+		plain[name] = n.String()
+	}
+	b, err := bundleOf(plain)
+	if err != nil {
+		return nil, err
+	}
+	r, err := resource.NewRequest(resource.Pack, b)
+	return &r, err
+}

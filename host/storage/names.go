@@ -1,0 +1,55 @@
+package storage
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxNameBytes is the longest name of a trial's directory (B-090).
+const maxNameBytes = 200
+
+// Value is a parameter as it stands in a name.
+type Value struct{ Name, Text string }
+
+// TrialName names a trial's directory: its number, its id and, as far as there
+// is room, the parameters that vary. label, where not empty, stands for the
+// parameters: it is what the user's template made.
+func TrialName(number uint32, id, label string, varied []Value) string {
+	name := fmt.Sprintf("%05d_%s", number, id)
+	if label != "" {
+		return cut(name + "_" + clean(label))
+	}
+	for _, v := range varied {
+		part := "_" + clean(v.Name) + "=" + clean(v.Text)
+		if len(name)+len(part) > maxNameBytes {
+			continue
+		}
+		name += part
+	}
+	return name
+}
+
+// clean leaves what every file system takes and no shell or person stumbles
+// over: letters and digits of ASCII, and a few signs.
+func clean(s string) string {
+	var out strings.Builder
+	for _, r := range s {
+		switch {
+		case r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)), strings.ContainsRune("=.+-_,@", r):
+			out.WriteRune(r)
+		default:
+			out.WriteByte('-')
+		}
+	}
+	return out.String()
+}
+
+// cut shortens to the limit; a name never ends with a dot or a sign that was cut.
+func cut(name string) string {
+	if len(name) > maxNameBytes {
+		name = name[:maxNameBytes]
+	}
+	return strings.TrimRight(name, ".-")
+}

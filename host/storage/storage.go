@@ -1,0 +1,115 @@
+// Package storage is where an experiment's files are: the layout of its
+// directory, the names of trials' directories, and checkpoints that are whole or
+// not there.
+package storage
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Modes: the owner alone reads what an experiment wrote (B-092).
+const (
+	dirMode  = 0o700
+	fileMode = 0o600
+)
+
+// Dir is an experiment's directory.
+type Dir struct{ path string }
+
+// At names an experiment's directory, which need not exist.
+func At(path string) (Dir, error) {
+	abs, err := filepath.Abs(path)
+	return Dir{abs}, err
+}
+
+// Path is absolute.
+func (d Dir) Path() string { return d.path }
+
+// Exists says whether an experiment is there.
+func (d Dir) Exists() bool {
+	_, err := os.Stat(d.Experiment())
+	return err == nil
+}
+
+// Create makes the directory. It may exist if it is empty.
+func (d Dir) Create() error {
+	if err := os.MkdirAll(d.path, dirMode); err != nil {
+		return fmt.Errorf("%s: the experiment's directory cannot be made: %w; choose another with --storage", d.path, reason(err))
+	}
+	if err := os.Mkdir(d.Trials(), dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s: %w; choose another directory with --storage", d.Trials(), reason(err))
+	}
+	return nil
+}
+
+// reason is an error without the operation and the path, which the message has.
+func reason(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+// Experiment is the file as the user gave it.
+func (d Dir) Experiment() string { return filepath.Join(d.path, "experiment.yaml") }
+
+// Journal is the directory of the record.
+func (d Dir) Journal() string { return filepath.Join(d.path, "journal") }
+
+// Trials is the directory of the trials' directories.
+func (d Dir) Trials() string { return filepath.Join(d.path, "trials") }
+
+// Log is the host's log.
+func (d Dir) Log() string { return filepath.Join(d.path, "host.log") }
+
+// Lock pins the plugins.
+func (d Dir) Lock() string { return filepath.Join(d.path, "tunehost.lock") }
+
+// Control is a file with the address at which the running host listens.
+func (d Dir) Control() string { return filepath.Join(d.path, "control") }
+
+// Trial is a trial's directory; name comes from [TrialName].
+func (d Dir) Trial(name string) string { return filepath.Join(d.path, "trials", name) }
+
+// MakeTrialDir makes a trial's directory with its params.json.
+func (d Dir) MakeTrialDir(dir string, params []byte) error {
+	if err := os.MkdirAll(filepath.Join(dir, checkpoints), dirMode); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "params.json"), append(params[:len(params):len(params)], '\n'), fileMode)
+}
+
+// WriteFile replaces a file of the experiment at once: readers see the old one
+// or the new one.
+func WriteFile(path string, content []byte) error {
+	tmp := path + ".tmp"
+	if err := writeSynced(tmp, content); err != nil {
+		return err
+	}
+	if err := os.Rename(tmp, path); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+func writeSynced(path string, content []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, fileMode)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+func syncDir(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}

@@ -1,0 +1,369 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/train"
+)
+
+// killGrace is how long a trainable that was told that its grace is over has to
+// be gone before its process is killed.
+const killGrace = 500 * time.Millisecond
+
+// training runs trials in trainables' processes: in one that all share, or in
+// one for each, kept warm for the next where the trainable allows it (B-110).
+type training struct {
+	// open starts a process that may use these devices.
+	open     func(ctx context.Context, devices []string) (plugin.Trainer, error)
+	shared   bool
+	reuse    bool
+	grace    time.Duration
+	deadline time.Duration // of silence; 0: none
+	inbox    *inbox
+	log      *Log
+	clock    Clock
+	storage  storage.Dir
+
+	work *queue[trainWork]
+	done chan struct{}
+
+	mu      sync.Mutex
+	closed  bool
+	runs    map[core.TrialNo]*run
+	workers map[*worker]bool
+	idle    []*worker
+	common  *worker
+	lastRun uint64
+	saving  sync.WaitGroup
+}
+
+// trainWork is an action, with what the loop alone knows of its trial.
+type trainWork struct {
+	action core.Action
+	trial  *sdk.Trial // StartAttempt
+	dir    string
+	params []byte // written to the trial's directory
+}
+
+// worker is a process of the trainable.
+type worker struct {
+	trainer plugin.Trainer
+	runs    map[uint64]*run
+	out     []train.Command
+	devices []string
+}
+
+// run is one attempt.
+type run struct {
+	trial   core.TrialNo
+	attempt uint32
+	number  uint64
+	dir     string
+	worker  *worker // nil until its process has started
+	start   *sdk.Trial
+	saves   []pendingSave
+	stop    *train.Command // told before it had a process
+	timer   func() bool
+	heard   time.Time
+}
+
+type pendingSave struct {
+	id        uint32
+	iteration uint64
+	dir       string
+}
+
+func (t *training) run(ctx context.Context) {
+	defer close(t.done)
+	for {
+		items, ok := t.work.take()
+		if !ok {
+			return
+		}
+		for _, w := range items {
+			t.do(ctx, w)
+		}
+		t.send()
+	}
+}
+
+func (t *training) do(ctx context.Context, w trainWork) {
+	switch a := w.action.(type) {
+	case core.StartAttempt:
+		t.begin(ctx, a, w)
+	case core.ContinueAttempt:
+		t.with(a.Trial, a.Attempt, func(r *run) { r.tell(train.Command{Kind: train.Continue, Credits: a.Credits}) })
+	case core.SaveAttempt:
+		t.save(a, w.dir)
+	case core.TakeCheckpoint:
+		t.take(a, w.dir)
+	case core.StopAttempt:
+		t.stopRun(a, w.dir)
+	}
+}
+
+// send hands over what has gathered for each process.
+func (t *training) send() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for w := range t.workers {
+		if len(w.out) > 0 {
+			// A failed process says so on its own stream.
+			_ = w.trainer.Send(w.out)
+			w.out = nil
+		}
+	}
+}
+
+// with calls f with the attempt's run, if it is still there.
+func (t *training) with(no core.TrialNo, attempt uint32, f func(*run)) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r := t.runs[no]
+	if r == nil || r.attempt != attempt {
+		return false
+	}
+	f(r)
+	return true
+}
+
+func (r *run) tell(c train.Command) {
+	c.Run = r.number
+	if r.worker != nil {
+		r.worker.out = append(r.worker.out, c)
+	}
+}
+
+func (t *training) begin(ctx context.Context, a core.StartAttempt, w trainWork) {
+	r := &run{trial: a.Trial, attempt: a.Attempt, dir: w.dir, start: w.trial, heard: t.clock.Now()}
+	if err := t.storage.MakeTrialDir(w.dir, w.params); err != nil {
+		t.over(r, &core.AttemptEnded{Error: "its directory cannot be made: " + err.Error()})
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.runs[a.Trial] = r
+	switch warm := t.warm(w.trial.Devices); {
+	case warm != nil:
+		t.assign(r, warm)
+	default:
+		go t.launch(ctx, r)
+	}
+}
+
+// warm finds a process that can take a trial at once.
+func (t *training) warm(devices []string) *worker {
+	if t.shared {
+		return t.common
+	}
+	if n := len(t.idle); n > 0 && len(devices) == 0 {
+		w := t.idle[n-1]
+		t.idle = t.idle[:n-1]
+		return w
+	}
+	return nil
+}
+
+// launch starts a process for the run.
+func (t *training) launch(ctx context.Context, r *run) {
+	trainer, err := t.open(ctx, r.start.Devices)
+	if err != nil {
+		t.over(r, &core.AttemptEnded{Error: err.Error(), NeverStarted: plugin.FailureOf(err) == plugin.NotStarted})
+		return
+	}
+	w := t.adopt(trainer, r.start.Devices)
+	t.mu.Lock()
+	if t.closed {
+		t.mu.Unlock()
+		_ = trainer.Close()
+		return
+	}
+	t.assign(r, w)
+	t.mu.Unlock()
+	t.send()
+}
+
+// adopt takes a process in and listens to it.
+func (t *training) adopt(trainer plugin.Trainer, devices []string) *worker {
+	w := &worker{trainer: trainer, runs: map[uint64]*run{}, devices: devices}
+	t.mu.Lock()
+	t.workers[w] = true
+	if t.shared {
+		t.common = w
+	}
+	t.mu.Unlock()
+	go t.listen(w)
+	return w
+}
+
+// keepWarm takes in a process that was opened before the first trial.
+func (t *training) keepWarm(trainer plugin.Trainer) {
+	w := t.adopt(trainer, nil)
+	if !t.shared {
+		t.mu.Lock()
+		t.idle = append(t.idle, w)
+		t.mu.Unlock()
+	}
+}
+
+func (t *training) assign(r *run, w *worker) {
+	t.lastRun++
+	r.number, r.worker = t.lastRun, w
+	w.runs[r.number] = r
+	r.tell(train.Command{Kind: train.Start, Trial: r.start})
+	if r.stop != nil {
+		r.tell(*r.stop)
+	}
+	t.watch(r)
+}
+
+// watch fails a run that is silent for too long.
+func (t *training) watch(r *run) {
+	if t.deadline == 0 {
+		return
+	}
+	t.clock.AfterFunc(t.deadline-t.clock.Since(r.heard), func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		switch {
+		case t.runs[r.trial] != r || r.worker == nil:
+		case t.clock.Since(r.heard) < t.deadline:
+			t.watch(r)
+		default:
+			t.hung(r)
+		}
+	})
+}
+
+func (t *training) hung(r *run) {
+	r.stop = &train.Command{}
+	text := fmt.Sprintf("it was silent for %v, its deadline, and was killed", t.deadline)
+	w := r.worker
+	t.endRun(r, &core.AttemptEnded{Error: text})
+	w.out = append(w.out, train.Command{Kind: train.Kill, Run: r.number})
+	t.retire(w)
+}
+
+func (t *training) save(a core.SaveAttempt, dir string) {
+	t.ask(a.Trial, a.Attempt, pendingSave{id: a.ID, iteration: a.Iteration}, train.Save, dir)
+}
+
+// ask orders a save; one that cannot be made is reported as failed.
+func (t *training) ask(no core.TrialNo, attempt uint32, s pendingSave, kind train.CommandKind, dir string) {
+	var err error
+	s.dir, err = storage.Stage(dir, s.id)
+	there := err == nil && t.with(no, attempt, func(r *run) {
+		r.saves = append(r.saves, s)
+		r.tell(train.Command{Kind: kind, Dir: s.dir})
+	})
+	if !there {
+		t.unsaved(no, attempt, s.id, err)
+	}
+}
+
+func (t *training) unsaved(no core.TrialNo, attempt uint32, id uint32, err error) {
+	text := "the trainable had ended"
+	if err != nil {
+		text = err.Error()
+	}
+	t.inbox.post(&core.SaveFailed{Trial: no, Attempt: attempt, ID: id, Error: text})
+}
+
+// take keeps a checkpoint that the trainable has made by itself.
+func (t *training) take(a core.TakeCheckpoint, dir string) {
+	t.commit(dir, a.Trial, a.Attempt, a.ID, a.Iteration, func() error { return storage.Take(dir, a.ID, a.Path) })
+}
+
+// commit makes a checkpoint whole, beside everything else (B-051).
+func (t *training) commit(dir string, no core.TrialNo, attempt, id uint32, iteration uint64, prepare func() error) {
+	t.saving.Add(1)
+	go func() {
+		defer t.saving.Done()
+		started := t.clock.Now()
+		err := prepare()
+		var bytes int64
+		if err == nil {
+			bytes, err = storage.Commit(dir, id, storage.Manifest{Trial: uint32(no), Attempt: attempt, Iteration: iteration})
+		}
+		if err != nil {
+			t.unsaved(no, attempt, id, err)
+			return
+		}
+		if d := t.clock.Since(started); d > slowSave {
+			t.log.Slow("saving a checkpoint", d)
+		}
+		t.inbox.post(&core.CheckpointSaved{Trial: no, Attempt: attempt, ID: id, Iteration: iteration, Bytes: bytes})
+	}()
+}
+
+const slowSave = 10 * time.Second
+
+// stopRun asks, waits for the grace, and then does not ask any more (B-023).
+func (t *training) stopRun(a core.StopAttempt, dir string) {
+	stop := train.Command{Kind: train.Stop}
+	if a.SaveID != 0 {
+		staged, err := storage.Stage(dir, a.SaveID)
+		if err != nil {
+			t.unsaved(a.Trial, a.Attempt, a.SaveID, err)
+		} else {
+			stop.Dir = staged
+		}
+	}
+	there := t.with(a.Trial, a.Attempt, func(r *run) {
+		if stop.Dir != "" {
+			r.saves = append(r.saves, pendingSave{id: a.SaveID, dir: stop.Dir})
+		}
+		if r.worker == nil {
+			r.stop = &stop
+		}
+		r.tell(stop)
+		r.timer = t.clock.AfterFunc(t.grace, func() { t.kill(r) })
+	})
+	if !there && stop.Dir != "" {
+		t.unsaved(a.Trial, a.Attempt, a.SaveID, nil)
+	}
+}
+
+// kill is for a run whose grace is over: first its context, then its process.
+func (t *training) kill(r *run) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.runs[r.trial] != r || r.worker == nil {
+		return
+	}
+	_ = r.worker.trainer.Send([]train.Command{{Kind: train.Kill, Run: r.number}})
+	r.timer = t.clock.AfterFunc(killGrace, func() { t.force(r) })
+}
+
+func (t *training) force(r *run) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.runs[r.trial] != r || t.shared {
+		return // a shared trainable kills its programs itself
+	}
+	w := r.worker
+	t.endRun(r, &core.AttemptEnded{})
+	t.retire(w)
+}
+
+// close ends every process; what still runs is killed.
+func (t *training) close() {
+	t.work.close()
+	<-t.done
+	t.mu.Lock()
+	t.closed = true
+	var gone sync.WaitGroup
+	for w := range t.workers {
+		gone.Go(func() { _ = w.trainer.Close() })
+	}
+	t.mu.Unlock()
+	gone.Wait()
+	t.saving.Wait()
+}

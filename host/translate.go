@@ -1,0 +1,147 @@
+package host
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/stat"
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+// translator tells plugins in their words what the core saw. It reads the
+// machine right after the event was applied.
+type translator struct {
+	machine *core.Machine
+	// encode finds the point of a trial's parameters.
+	encode func(params []byte) (space.Point, error)
+}
+
+var eventKinds = map[core.ObservationKind]sdk.EventKind{
+	core.SawAdded: sdk.TrialAdded, core.SawStarted: sdk.TrialStarted, core.SawResult: sdk.ResultReported,
+	core.SawPaused: sdk.TrialPaused, core.SawCompleted: sdk.TrialCompleted, core.SawFailed: sdk.TrialFailed,
+	core.SawRemoved: sdk.TrialRemoved, core.SawCheckpoint: sdk.CheckpointSaved,
+	core.SawRequeued: sdk.TrialRequeued, core.SawEnd: sdk.ExperimentEnded,
+}
+
+// event translates an observation for a plugin with these traits.
+func (t *translator) event(o core.Observation, traits sdk.Traits) (sdk.Event, error) {
+	e := sdk.Event{Number: o.Number, Kind: eventKinds[o.Kind], Trial: uint32(o.Trial),
+		Attempt: o.Attempt, Iteration: o.Iteration, Reason: o.Reason}
+	var err error
+	switch o.Kind {
+	case core.SawAdded:
+		e.Point, err = t.encode(t.machine.Params(o.Trial))
+	case core.SawResult:
+		e.Losses = t.losses(o.Metrics)
+		e.Seconds = seconds(t.machine.View(o.Trial).TrainNS)
+		if traits.Metrics {
+			e.Metrics = t.metrics(o.Metrics)
+		}
+	case core.SawCompleted:
+		e.Losses = t.lastLosses(o.Trial)
+		e.Seconds = seconds(t.machine.View(o.Trial).TrainNS)
+	case core.SawRemoved:
+		if o.Last {
+			e.Losses = t.lastLosses(o.Trial)
+		}
+	}
+	return e, err
+}
+
+func seconds(ns int64) float64 { return float64(ns) / 1e9 }
+
+// losses are the objectives' values: smaller is better, +Inf for what cannot be
+// compared (B-015).
+func (t *translator) losses(have []core.Metric) []float64 {
+	objectives := t.machine.Spec().Objectives
+	losses := make([]float64, len(objectives))
+	for i, o := range objectives {
+		losses[i] = loss(o, valueOf(have, t.machine.Metric(o.Metric)))
+	}
+	return losses
+}
+
+func valueOf(have []core.Metric, id core.MetricID) float64 {
+	for _, x := range have {
+		if x.ID == id {
+			return x.Value
+		}
+	}
+	return math.NaN()
+}
+
+func loss(o core.Objective, x float64) float64 {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return math.Inf(1)
+	}
+	if o.Mode == stat.Max {
+		return -x
+	}
+	return x
+}
+
+// lastLosses are those of the last result; nil when there is none.
+func (t *translator) lastLosses(no core.TrialNo) []float64 {
+	if t.machine.View(no).Results == 0 {
+		return nil
+	}
+	objectives := t.machine.Spec().Objectives
+	losses := make([]float64, len(objectives))
+	for i, o := range objectives {
+		x := math.NaN()
+		if s, ok := t.machine.Summary(no, t.machine.Metric(o.Metric)); ok {
+			x = s.Last
+		}
+		losses[i] = loss(o, x)
+	}
+	return losses
+}
+
+func (t *translator) metrics(have []core.Metric) []sdk.Metric {
+	list := make([]sdk.Metric, len(have))
+	for i, x := range have {
+		list[i] = sdk.Metric{Name: t.machine.MetricName(x.ID), Value: x.Value}
+	}
+	slices.SortFunc(list, func(a, b sdk.Metric) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
+// decided translates a scheduler's answer to the events that were due. A due
+// result without a decision continues.
+func decided(due []uint64, answer sdk.Decisions, params func(space.Point) ([]byte, error)) (*core.SchedulerDecided, error) {
+	e := &core.SchedulerDecided{Decisions: make([]core.Decision, len(due))}
+	for i, number := range due {
+		e.Decisions[i] = core.Decision{Number: number}
+	}
+	for _, d := range answer.Decisions {
+		i, ok := slices.BinarySearch(due, d.Event)
+		if !ok {
+			continue // nobody asked
+		}
+		e.Decisions[i] = core.Decision{Number: d.Event, Verdict: core.Verdict(d.Verdict), Until: d.Until, Reason: d.Reason}
+	}
+	for _, c := range answer.Commands {
+		x, err := ordered(c, params)
+		if err != nil {
+			return nil, err
+		}
+		e.Commands = append(e.Commands, x)
+	}
+	return e, nil
+}
+
+func ordered(c sdk.Command, params func(space.Point) ([]byte, error)) (core.Command, error) {
+	x := core.Command{Kind: core.CommandKind(c.Kind), Trial: core.TrialNo(c.Trial), Donor: core.TrialNo(c.Donor),
+		Iteration: c.Iteration, Reason: c.Reason}
+	var err error
+	if c.Point != nil {
+		x.Params, err = params(c.Point)
+	}
+	if err == nil && len(c.Resources) > 0 {
+		x.Request, err = parseRequest(c.Resources)
+	}
+	return x, err
+}

@@ -1,0 +1,136 @@
+package host
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/resource"
+	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// trials knows what trials are called and where their files are.
+type trials struct {
+	machine    *core.Machine
+	experiment *config.Experiment
+	storage    storage.Dir
+	seed       uint64
+	dirs       map[core.TrialNo]string // of trials that have not ended
+}
+
+func newTrials(m *core.Machine, e *config.Experiment, d storage.Dir, seed uint64) *trials {
+	return &trials{machine: m, experiment: e, storage: d, seed: seed, dirs: map[core.TrialNo]string{}}
+}
+
+func (t *trials) id(no core.TrialNo) string { return trialID(t.seed, uint32(no)) }
+
+// name is how messages speak of a trial.
+func (t *trials) name(no core.TrialNo) string { return fmt.Sprintf("trial %d (%s)", no, t.id(no)) }
+
+// dir is a trial's directory. The name is made once for each trial that runs,
+// of the parameters that it was created with.
+func (t *trials) dir(no core.TrialNo) string {
+	if dir, ok := t.dirs[no]; ok {
+		return dir
+	}
+	dir := t.storage.Trial(t.dirName(no))
+	if t.machine.State(no).Final() {
+		delete(t.dirs, no)
+		return dir
+	}
+	t.dirs[no] = dir
+	return dir
+}
+
+func (t *trials) dirName(no core.TrialNo) string {
+	return DirName(t.experiment, t.seed, uint32(no), t.machine.FirstParams(no))
+}
+
+// DirName names a trial's directory after its number, its id and the parameters
+// that vary (B-090).
+func DirName(e *config.Experiment, seed uint64, no uint32, params []byte) string {
+	values := valuesOf(e, params)
+	id := trialID(seed, no)
+	if e.TrialName != "" {
+		return storage.TrialName(no, id, expandName(e.TrialName, no, id, values), nil)
+	}
+	var varied []storage.Value
+	for _, p := range e.Space.Params {
+		if v, ok := values[p.Name]; ok {
+			varied = append(varied, storage.Value{Name: p.Name, Text: brief(v)})
+		}
+	}
+	return storage.TrialName(no, id, "", varied)
+}
+
+// expandName fills in the user's template: {number}, {id}, {NAME}.
+func expandName(template string, no uint32, id string, values map[string]any) string {
+	pairs := []string{"{number}", fmt.Sprint(no), "{id}", id, "{{", "{", "}}", "}"}
+	for name, v := range values {
+		pairs = append(pairs, "{"+name+"}", brief(v))
+	}
+	return strings.NewReplacer(pairs...).Replace(template)
+}
+
+// brief writes a value short enough for a name.
+func brief(v any) string {
+	switch v := v.(type) {
+	case float64:
+		return fmt.Sprintf("%.4g", v)
+	case string:
+		return v
+	case nil:
+		return "null"
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return "?"
+	}
+	return string(text)
+}
+
+// start is what a trainable is told of an attempt.
+func (t *trials) start(a core.StartAttempt) *sdk.Trial {
+	e, spec := t.experiment, t.machine.Spec()
+	x := &sdk.Trial{
+		ID: t.id(a.Trial), Number: uint32(a.Trial), Attempt: a.Attempt, Experiment: e.Name,
+		Params: t.machine.Params(a.Trial), Seed: seedFor(t.seed, forTrial, uint64(a.Trial)),
+		Dir: t.dir(a.Trial), Resources: granted(t.machine.Request(a.Trial)), CheckpointEvery: spec.Checkpoint.Every,
+		CheckpointAtEnd: spec.Checkpoint.AtEnd, RunAhead: int(spec.RunAhead), GraceSeconds: e.StopGrace.Seconds(),
+	}
+	for _, slot := range a.Placement.Slots {
+		x.Devices = append(x.Devices, slot.Devices...)
+	}
+	if a.Restore.ID != 0 {
+		x.Restore, x.Iteration = storage.CheckpointFiles(t.dir(a.Restore.Trial), a.Restore.ID), a.Restore.Iteration
+	}
+	return x
+}
+
+// granted is the request in JSON.
+func granted(r resource.Request) []byte {
+	amounts := map[string]string{}
+	for _, b := range r.Bundles() {
+		for _, it := range b.Items() {
+			amounts[it.Name] = it.Amount.String()
+		}
+	}
+	text, err := json.Marshal(amounts)
+	if err != nil {
+		panic(err) // a map of texts
+	}
+	return text
+}
+
+func (t *trials) report(no core.TrialNo) report.Trial {
+	v := t.machine.View(no)
+	r := report.Trial{Number: no, ID: t.id(no), Dir: t.dir(no), State: v.State, Attempt: v.Attempt, Params: v.Params}
+	if v.State == core.Errored {
+		r.Error = v.Reason
+	}
+	return r
+}

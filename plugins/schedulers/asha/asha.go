@@ -1,0 +1,201 @@
+package asha
+
+import (
+	"context"
+	"math"
+	"strconv"
+
+	"github.com/tunehost/tunehost/plugins/schedulers/internal/hold"
+	"github.com/tunehost/tunehost/plugins/schedulers/internal/objective"
+	"github.com/tunehost/tunehost/plugins/schedulers/internal/table"
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+type scheduler struct {
+	options   options
+	objective objective.Objective
+	seed      uint64
+	brackets  []bracket
+	trials    table.Table[trial]
+
+	// For promotion: whether paused trials can still be woken.
+	planned     int // trials; 0: unknown
+	added       int
+	active      int // neither held nor ended
+	searchEnded bool
+	held        []uint32 // trials in the order of their pauses; some are held no more
+}
+
+// trial is 24 bytes, so that a million cost little.
+type trial struct {
+	hold    hold.Trial
+	known   bool // it has its bracket
+	told    bool // the host knows until when it need not ask
+	bracket uint8
+	next    uint8 // rung of its bracket that it is recorded at next
+}
+
+// Decide follows the events one by one; see the package's rules.
+func (s *scheduler) Decide(_ context.Context, events []sdk.Event) (sdk.Decisions, error) {
+	out := sdk.Decisions{Decisions: make([]sdk.Decision, 0, len(events))}
+	for i := range events {
+		s.apply(&events[i], &out)
+	}
+	return out, nil
+}
+
+func (s *scheduler) apply(e *sdk.Event, out *sdk.Decisions) {
+	switch e.Kind {
+	case sdk.ExperimentEnded:
+		return
+	case sdk.SearchEnded:
+		s.searchEnded = true
+	case sdk.ResultReported:
+		s.result(e, s.trial(e.Trial), out)
+	default:
+		s.follow(e, s.trial(e.Trial), out)
+	}
+	s.release(out)
+}
+
+// trial finds the trial, and puts it into its bracket when it is new.
+func (s *scheduler) trial(number uint32) *trial {
+	t := s.trials.At(number)
+	if !t.known {
+		t.known, t.bracket = true, draw(s.brackets, s.seed, number)
+		s.added++
+		s.active++
+	}
+	return t
+}
+
+// result decides a result that is due: others go on and are not answered.
+func (s *scheduler) result(e *sdk.Event, t *trial, out *sdk.Decisions) {
+	if reason, doomed := t.hold.Doomed(); doomed {
+		out.Decisions = append(out.Decisions, sdk.Decision{Event: e.Number, Verdict: sdk.Stop, Reason: reason})
+	}
+	if !t.hold.Free() {
+		return
+	}
+	b := &s.brackets[t.bracket]
+	switch k := b.reached(t, e.Iteration); {
+	case e.Iteration >= s.options.Max:
+		s.record(b, k, e, t, out)
+		out.Decisions = append(out.Decisions, s.stop(e, t, s.finished(e)))
+	case k >= 0:
+		entered := s.record(b, k, e, t, out)
+		out.Decisions = append(out.Decisions, s.verdict(e, t, k, entered))
+	case !t.told:
+		out.Decisions = append(out.Decisions, s.goOn(e, t))
+	}
+}
+
+// reached is the highest rung up to the iteration that the trial was not yet
+// recorded at or above, or -1.
+func (b *bracket) reached(t *trial, iteration uint64) int {
+	k := -1
+	for i := int(t.next); i < len(b.at) && b.at[i] <= iteration; i++ {
+		k = i
+	}
+	return k
+}
+
+// record enters the event's loss at rung k, if there is one, and wakes the trial
+// that became promotable when that is another one. It says whether the trial
+// itself is among the best.
+func (s *scheduler) record(b *bracket, k int, e *sdk.Event, t *trial, out *sdk.Decisions) bool {
+	if k < 0 {
+		return false
+	}
+	t.next = uint8(k + 1)
+	loss := s.objective.Loss(e)
+	entered, ok := b.rungs[k].Add(loss, e.Trial)
+	if ok && entered != e.Trial {
+		s.promote(b, k, entered, out)
+	}
+	if s.options.Type == promotion {
+		return ok && entered == e.Trial
+	}
+	cut, _ := b.rungs[k].Cut()
+	return loss <= cut
+}
+
+// promote wakes a trial that is held at rung k. Others may become one of the best
+// there too: those that ended, and those that were promoted long ago, fell
+// behind, and are back now that the best are more.
+func (s *scheduler) promote(b *bracket, k int, number uint32, out *sdk.Decisions) {
+	t := s.trials.At(number)
+	if s.options.Type != promotion || !t.hold.Held() || int(t.next) != k+1 {
+		return
+	}
+	s.active++
+	reason := string(s.among([]byte("promoted: "), b, k))
+	t.hold.Order(sdk.Command{Kind: sdk.Resume, Trial: number, Reason: reason}, out)
+}
+
+// verdict is on a trial that was just recorded at rung k, below max.
+func (s *scheduler) verdict(e *sdk.Event, t *trial, k int, best bool) sdk.Decision {
+	loss := s.objective.Loss(e)
+	switch {
+	case math.IsInf(loss, 1):
+		return s.stop(e, t, s.objective.Name()+" at iteration "+strconv.FormatUint(e.Iteration, 10)+" is not a finite number")
+	case best:
+		return s.goOn(e, t)
+	case s.options.Type == promotion:
+		return s.pause(e, t, s.waits(e, t, k))
+	}
+	return s.stop(e, t, s.notAmong(e, t, k))
+}
+
+func (s *scheduler) goOn(e *sdk.Event, t *trial) sdk.Decision {
+	t.told = true
+	until := s.options.Max
+	if at := s.brackets[t.bracket].at; int(t.next) < len(at) {
+		until = at[t.next]
+	}
+	return sdk.Decision{Event: e.Number, Until: until}
+}
+
+func (s *scheduler) stop(e *sdk.Event, t *trial, reason string) sdk.Decision {
+	s.end(t)
+	return sdk.Decision{Event: e.Number, Verdict: sdk.Stop, Reason: reason}
+}
+
+func (s *scheduler) pause(e *sdk.Event, t *trial, reason string) sdk.Decision {
+	t.hold.Pause()
+	t.told = false
+	s.active--
+	s.held = append(s.held, e.Trial)
+	return sdk.Decision{Event: e.Number, Verdict: sdk.Pause, Reason: reason}
+}
+
+// follow hears of everything but results.
+func (s *scheduler) follow(e *sdk.Event, t *trial, out *sdk.Decisions) {
+	switch e.Kind {
+	case sdk.TrialCompleted:
+		s.last(e, t, out)
+		s.end(t)
+	case sdk.TrialFailed, sdk.TrialRemoved:
+		s.end(t)
+	default:
+		if t.hold.Observe(e, out) {
+			s.active++
+		}
+	}
+}
+
+// last records the last result of a trial that something else ended at a rung.
+func (s *scheduler) last(e *sdk.Event, t *trial, out *sdk.Decisions) {
+	if !t.hold.Free() || len(e.Losses) == 0 {
+		return
+	}
+	b := &s.brackets[t.bracket]
+	s.record(b, b.reached(t, e.Iteration), e, t, out)
+}
+
+func (s *scheduler) end(t *trial) {
+	if _, doomed := t.hold.Doomed(); !doomed && !t.hold.Ended() && !t.hold.Held() {
+		s.active--
+	}
+	t.hold.End()
+}

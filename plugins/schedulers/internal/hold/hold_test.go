@@ -1,0 +1,61 @@
+package hold
+
+import (
+	"testing"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+func observe(t *Trial, kind sdk.EventKind) (commands int, escaped bool) {
+	var out sdk.Decisions
+	escaped = t.Observe(&sdk.Event{Kind: kind}, &out)
+	return len(out.Commands), escaped
+}
+
+func order(t *Trial, kind sdk.CommandKind) int {
+	var out sdk.Decisions
+	t.Order(sdk.Command{Kind: kind}, &out)
+	return len(out.Commands)
+}
+
+func TestCommandWaitsForThePause(t *testing.T) {
+	var trial Trial
+	trial.Pause()
+	if n := order(&trial, sdk.Resume); n != 0 || trial.Free() || trial.Held() {
+		t.Fatalf("%d commands before the pause: %+v", n, trial)
+	}
+	if n, _ := observe(&trial, sdk.TrialPaused); n != 1 || !trial.Free() {
+		t.Fatalf("%d commands at the pause: %+v", n, trial)
+	}
+}
+
+func TestCommandToAPausedTrial(t *testing.T) {
+	var trial Trial
+	trial.Pause()
+	observe(&trial, sdk.TrialPaused)
+	if n := order(&trial, sdk.StopTrial); n != 1 || !trial.Ended() {
+		t.Fatalf("%d commands: %+v", n, trial)
+	}
+	if n := order(&trial, sdk.Resume); n != 0 {
+		t.Fatal("a command to an ended trial")
+	}
+}
+
+func TestUserResumes(t *testing.T) {
+	var trial Trial
+	trial.Pause()
+	observe(&trial, sdk.TrialPaused)
+	if _, escaped := observe(&trial, sdk.TrialStarted); !escaped || !trial.Free() {
+		t.Fatalf("escaped %v: %+v", escaped, trial)
+	}
+}
+
+func TestRestartedWhileToStop(t *testing.T) {
+	var trial Trial
+	trial.Pause()
+	order(&trial, sdk.StopTrial)
+	_, escaped := observe(&trial, sdk.TrialStarted)
+	if _, doomed := trial.Doomed(); escaped || trial.Free() || !doomed {
+		t.Fatalf("escaped %v: %+v", escaped, trial)
+	}
+}

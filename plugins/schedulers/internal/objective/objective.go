@@ -1,0 +1,83 @@
+// Package objective picks the one objective that a scheduler compares trials
+// by, and writes its losses as the user knows them.
+package objective
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// Objective is the one that is compared.
+type Objective struct {
+	index  int
+	metric string
+	max    bool
+}
+
+// Choose finds the objective whose metric is name. An empty name stands for the
+// only one; it is an error when there are several.
+func Choose(p sdk.Problem, name string) (Objective, error) {
+	if name == "" && len(p.Objectives) > 1 {
+		return Objective{}, fmt.Errorf("the experiment has %d objectives and trials are compared by one: set the option objective to one of %s",
+			len(p.Objectives), names(p))
+	}
+	for i, o := range p.Objectives {
+		if name == "" || o.Metric == name {
+			return Objective{index: i, metric: o.Metric, max: o.Mode == sdk.Max}, nil
+		}
+	}
+	return Objective{}, fmt.Errorf("option objective: %q is not an objective of the experiment, which has %s", name, names(p))
+}
+
+func names(p sdk.Problem) string {
+	all := make([]string, len(p.Objectives))
+	for i, o := range p.Objectives {
+		all[i] = o.Metric
+	}
+	return strings.Join(all, ", ")
+}
+
+// Loss is the event's loss, never NaN, and +Inf when it has none.
+func (o Objective) Loss(e *sdk.Event) float64 {
+	if o.index >= len(e.Losses) || math.IsNaN(e.Losses[o.index]) {
+		return math.Inf(1)
+	}
+	return e.Losses[o.index]
+}
+
+// Name is the metric's name.
+func (o Objective) Name() string { return o.metric }
+
+// Append writes the metric's name and the loss as a value of the metric.
+func (o Objective) Append(text []byte, loss float64) []byte {
+	text = append(append(text, o.metric...), ' ')
+	return o.AppendValue(text, loss)
+}
+
+// AppendValue writes the loss as a value of the metric, with four digits.
+func (o Objective) AppendValue(text []byte, loss float64) []byte {
+	if math.IsInf(loss, 1) {
+		return append(text, "(not finite)"...)
+	}
+	return strconv.AppendFloat(text, o.flip(loss), 'g', 4, 64)
+}
+
+// FromValue is the loss that belongs to a value of the metric.
+func (o Objective) FromValue(value float64) float64 { return o.flip(value) }
+
+func (o Objective) flip(x float64) float64 {
+	if o.max {
+		return 0 - x // not -x: no minus zero
+	}
+	return x
+}
+
+// Text is Append as a string.
+func (o Objective) Text(loss float64) string { return string(o.Append(nil, loss)) }
+
+// Value is AppendValue as a string.
+func (o Objective) Value(loss float64) string { return string(o.AppendValue(nil, loss)) }

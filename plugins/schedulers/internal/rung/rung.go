@@ -1,0 +1,76 @@
+// Package rung keeps the losses that were recorded at one rung and knows which
+// of them are among the best fraction. Schedulers that compare trials at
+// milestones use it.
+//
+// Two heaps meet at the boundary between the best and the rest. Losses are only
+// ever added, so the number of the best only grows, and each addition moves at
+// most one loss over the boundary: O(log n) for each, with 16 bytes a loss.
+package rung
+
+// entry is a recorded loss. Equal losses are ordered by their arrival.
+type entry struct {
+	loss  float64
+	trial uint32
+	seq   uint32
+}
+
+func (e entry) before(o entry) bool {
+	return e.loss < o.loss || e.loss == o.loss && e.seq < o.seq
+}
+
+// Rung holds losses; the best of n are max(floor, n/factor) of them, rounded
+// down. Make one with [New].
+type Rung struct {
+	factor, floor int
+	best          worstFirst
+	rest          bestFirst
+}
+
+// New returns an empty rung. factor is at least 1; floor is how many count as
+// best however few there are (but never more than there are).
+func New(factor, floor int) Rung {
+	return Rung{factor: factor, floor: floor}
+}
+
+// Add records a loss, which must not be NaN. It returns the trial that became
+// one of the best through it, which may be another one than was added: when the
+// best become one more, the best of the rest moves up.
+func (r *Rung) Add(loss float64, trial uint32) (entered uint32, ok bool) {
+	n := r.Len() + 1
+	e := entry{loss: loss, trial: trial, seq: uint32(n)}
+	switch {
+	case len(r.best) < min(n, max(r.floor, n/r.factor)):
+		if len(r.rest) > 0 && r.rest[0].before(e) {
+			e = r.rest.replace(e)
+		}
+		r.best.push(e)
+		return e.trial, true
+	case len(r.best) > 0 && e.before(r.best[0]):
+		r.rest.push(r.best.replace(e))
+		return trial, true
+	}
+	r.rest.push(e)
+	return 0, false
+}
+
+// Len is how many losses were added.
+func (r *Rung) Len() int { return len(r.best) + len(r.rest) }
+
+// Best is how many of them count as the best.
+func (r *Rung) Best() int { return len(r.best) }
+
+// Cut is the worst loss of the best. ok is false when there are none.
+func (r *Rung) Cut() (loss float64, ok bool) {
+	if len(r.best) == 0 {
+		return 0, false
+	}
+	return r.best[0].loss, true
+}
+
+// Next is the best loss of the rest. ok is false when there is none.
+func (r *Rung) Next() (loss float64, ok bool) {
+	if len(r.rest) == 0 {
+		return 0, false
+	}
+	return r.rest[0].loss, true
+}

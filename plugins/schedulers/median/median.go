@@ -1,0 +1,185 @@
+package median
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/tunehost/tunehost/plugins/schedulers/internal/objective"
+	"github.com/tunehost/tunehost/plugins/schedulers/internal/option"
+	"github.com/tunehost/tunehost/plugins/schedulers/internal/rung"
+	"github.com/tunehost/tunehost/plugins/schedulers/internal/table"
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// Plugin is the scheduler as it is served.
+var Plugin = sdk.SchedulerPlugin{
+	Info: sdk.Info{
+		Kind:    sdk.KindScheduler,
+		Name:    "median",
+		Version: "1.0.0",
+		Summary: "Stops trials whose best is worse than the median of the others' means.",
+		Options: []byte(schema),
+	},
+	Open: open,
+}
+
+const schema = `{
+  "$schema": "https://json-schema.org/draft/2020-12/schema",
+  "type": "object",
+  "additionalProperties": false,
+  "properties": {
+    "grace": {
+      "type": "integer", "minimum": 1, "default": 4,
+      "description": "iterations before which no trial is stopped and no result counts"
+    },
+    "min_trials": {
+      "type": "integer", "minimum": 1, "default": 3,
+      "description": "other trials that must have reached the iteration"
+    },
+    "objective": {
+      "type": "string", "default": "",
+      "description": "the metric that is compared; needed when there are several objectives"
+    }
+  }
+}`
+
+type options struct {
+	Grace     uint64 `json:"grace"`
+	MinTrials int    `json:"min_trials"`
+	Objective string `json:"objective"`
+}
+
+func open(p sdk.Problem, data []byte) (sdk.Scheduler, sdk.Traits, error) {
+	o := options{Grace: 4, MinTrials: 3}
+	if err := option.Decode(data, &o); err != nil {
+		return nil, sdk.Traits{}, err
+	}
+	if o.Grace < 1 || o.MinTrials < 1 {
+		return nil, sdk.Traits{}, fmt.Errorf("options grace and min_trials: want 1 or more, got %d and %d", o.Grace, o.MinTrials)
+	}
+	compared, err := objective.Choose(p, o.Objective)
+	if err != nil {
+		return nil, sdk.Traits{}, err
+	}
+	s := &scheduler{options: o, objective: compared, means: map[uint64]*rung.Rung{}}
+	return s, sdk.Traits{RunAhead: 1}, nil
+}
+
+type scheduler struct {
+	options   options
+	objective objective.Objective
+	trials    table.Table[trial]
+	// means has, for each iteration, the running means of the trials that
+	// reported it, split into halves.
+	means map[uint64]*rung.Rung
+}
+
+type trial struct {
+	ended    bool
+	reported bool
+	last     uint64 // iteration
+	best     float64
+	sum      float64 // of the results from grace on
+	count    float64
+}
+
+// Decide follows the events one by one; see the package's rules.
+func (s *scheduler) Decide(_ context.Context, events []sdk.Event) (sdk.Decisions, error) {
+	var out sdk.Decisions
+	for i := range events {
+		switch e := &events[i]; e.Kind {
+		case sdk.ResultReported:
+			if d, due := s.result(e, s.trials.At(e.Trial)); due {
+				out.Decisions = append(out.Decisions, d)
+			}
+		case sdk.TrialCompleted:
+			s.completed(e, s.trials.At(e.Trial))
+		case sdk.TrialFailed, sdk.TrialRemoved:
+			s.trials.At(e.Trial).ended = true
+		}
+	}
+	return out, nil
+}
+
+func (s *scheduler) result(e *sdk.Event, t *trial) (d sdk.Decision, due bool) {
+	if t.ended || e.Iteration <= t.last {
+		return sdk.Decision{}, false
+	}
+	t.add(e.Iteration, s.objective.Loss(e))
+	if e.Iteration < s.options.Grace {
+		t.sum, t.count = 0, 0
+		return sdk.Decision{Event: e.Number}, true
+	}
+	others := s.others(e.Iteration)
+	reason := s.judge(e, t, others)
+	others.Add(t.mean(), e.Trial)
+	if reason == "" {
+		return sdk.Decision{Event: e.Number}, true
+	}
+	t.ended = true
+	return sdk.Decision{Event: e.Number, Verdict: sdk.Stop, Reason: reason}, true
+}
+
+// completed counts the last result of a trial that a stop rule ended.
+func (s *scheduler) completed(e *sdk.Event, t *trial) {
+	if !t.ended && len(e.Losses) > 0 && e.Iteration > t.last && e.Iteration >= s.options.Grace {
+		t.add(e.Iteration, s.objective.Loss(e))
+		s.others(e.Iteration).Add(t.mean(), e.Trial)
+	}
+	t.ended = true
+}
+
+func (t *trial) add(iteration uint64, loss float64) {
+	if !t.reported || loss < t.best {
+		t.best = loss
+	}
+	t.reported, t.last = true, iteration
+	t.sum += loss
+	t.count++
+}
+
+// mean is the running mean. Sums that overflow in both directions count as worst.
+func (t *trial) mean() float64 {
+	if m := t.sum / t.count; !math.IsNaN(m) {
+		return m
+	}
+	return math.Inf(1)
+}
+
+func (s *scheduler) others(iteration uint64) *rung.Rung {
+	r := s.means[iteration]
+	if r == nil {
+		half := rung.New(2, 0)
+		r = &half
+		s.means[iteration] = r
+	}
+	return r
+}
+
+// judge says why the trial is stopped, or nothing.
+func (s *scheduler) judge(e *sdk.Event, t *trial, others *rung.Rung) string {
+	if math.IsInf(t.best, 1) {
+		return s.objective.Name() + " was never a finite number by iteration " + strconv.FormatUint(e.Iteration, 10)
+	}
+	if others.Len() < s.options.MinTrials {
+		return ""
+	}
+	median := middle(others)
+	if t.best <= median {
+		return ""
+	}
+	return fmt.Sprintf("the best %s by iteration %d is worse than the median of the means of %d others, %s",
+		s.objective.Text(t.best), e.Iteration, others.Len(), s.objective.Value(median))
+}
+
+// middle is the median: the lower half has ⌊n/2⌋.
+func middle(r *rung.Rung) float64 {
+	next, _ := r.Next()
+	cut, ok := r.Cut()
+	if r.Len()%2 == 1 || !ok {
+		return next
+	}
+	return cut/2 + next/2
+}

@@ -1,0 +1,7 @@
+// Package schedtest tests schedulers: it is for the tests of the bundled ones,
+// and of any scheduler written in Go.
+//
+// [Stories] runs text files that tell events and show the decisions, [Plugin]
+// checks what a plugin says of itself, [Sim] plays the host with workers that
+// run trials, and [Cuts] tells a history in other batches than it was told in.
+package schedtest

@@ -1,0 +1,184 @@
+package channel
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// B-015
+func TestParse(t *testing.T) {
+	r, err := Parse([]byte(`{"metrics":{"a":1,"b":{"c":-2.5e3,"d":{"e":NaN}},"f":Infinity,"g":"-Infinity","h":1e999,"NaN":0},"iteration":3,"checkpoint":"say \"NaN\""}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := sdk.Result{
+		Metrics: []sdk.Metric{{Name: "a", Value: 1}, {Name: "b/c", Value: -2500}, {Name: "b/d/e", Value: math.NaN()},
+			{Name: "f", Value: math.Inf(1)}, {Name: "g", Value: math.Inf(-1)}, {Name: "h", Value: math.Inf(1)}, {Name: "NaN", Value: 0}},
+		Iteration: 3, Checkpoint: `say "NaN"`,
+	}
+	if fmt.Sprint(r) != fmt.Sprint(want) {
+		t.Errorf("got  %v\nwant %v", r, want)
+	}
+}
+
+func nested(depth int) string {
+	return `{"metrics":` + strings.Repeat(`{"a":`, depth-1) + "1" + strings.Repeat("}", depth-1) + "}"
+}
+
+func TestParseRefuses(t *testing.T) {
+	if _, err := Parse([]byte(nested(MaxDepth))); err != nil {
+		t.Errorf("depth %d: %v", MaxDepth, err)
+	}
+	arrays := `{"metrics":` + strings.Repeat("[", MaxDepth) + strings.Repeat("]", MaxDepth) + "}"
+	for line, want := range map[string]string{
+		``: "not a JSON object", `null`: "not a JSON object", `{`: "ends early", `{"metrics":{"a":1}`: "ends early",
+		`{"metrics":{"a":1}}x`: "more", `{"metrics":{"a":}}`: "not JSON", `{'metrics':{}}`: "not JSON",
+		`{"metrics":{"a":nan}}`: "not JSON", `{"metrics":{"a":null}}`: `"a" is not a number`, `{"metrics":{"a":[1]}}`: "not a number",
+		`{"metrics":{"":1}}`: "no name", `{"metrics":{"é":1}}`: "character", `{"metrics":{"a":1,"b":{"c":1},"b/c":2}}`: "twice",
+		`{"metrics":{"a":1},"iteration":-1}`: "iteration", `{"metrics":{"a":1},"iteration":1e300}`: "iteration",
+		`{"metrics":{"a":1},"iteration":NaN}`: "iteration", `{"iteration":1}`: "no metrics", `{"metrics":{"a":1},"done":true}`: "done",
+		nested(MaxDepth + 1): "deeper than 64", arrays: "deeper than 64",
+		`{"metrics":{"` + strings.Repeat("x", 129) + `":1}}`: "128 bytes",
+	} {
+		_, err := Parse([]byte(line))
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%.80s: got %v, want %q", line, err, want)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(`{"metrics":{"a":NaN,"b":{"c":"\"Infinity"}},"iteration":3,"checkpoint":"x"}`))
+	f.Add([]byte(`{"metrics":[[{"a":-Infinity`))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		r, err := Parse(line)
+		if err != nil {
+			return
+		}
+		metrics := map[string]float64{}
+		for _, m := range r.Metrics {
+			metrics[m.Name] = m.Value
+		}
+		again, err := format(metrics, r.Iteration, r.Checkpoint)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if back, err := Parse(again); err != nil || len(back.Metrics) != len(r.Metrics) || back.Iteration != r.Iteration {
+			t.Fatalf("%s: %v, %v", again, back, err)
+		}
+	})
+}
+
+func TestLines(t *testing.T) {
+	long := strings.Repeat("x", MaxLineBytes)
+	in := "a\r\n\n" + long + "\n" + long + "y\nb\n" + long + "zz"
+	lines := NewLines(bufio.NewReaderSize(strings.NewReader(in), 16))
+	for _, want := range []struct {
+		line string
+		cut  bool
+	}{{"a", false}, {"", false}, {long, false}, {long, true}, {"b", false}, {long, true}} {
+		line, cut, err := lines.Next()
+		if err != nil || string(line) != want.line || cut != want.cut {
+			t.Fatalf("got %.20q (%d), %v, %v; want %.20q (%d), %v", line, len(line), cut, err, want.line, len(want.line), want.cut)
+		}
+	}
+	if _, _, err := lines.Next(); err != io.EOF {
+		t.Errorf("at the end: %v", err)
+	}
+}
+
+// host is a Handler that keeps what it is told.
+type host struct {
+	results  []sdk.Result
+	rejected []string
+}
+
+func (h *host) Report(r sdk.Result) (Decision, error) {
+	h.results = append(h.results, r)
+	switch r.Metrics[0].Value {
+	case 1:
+		return Pause, nil
+	case 2:
+		return "", errors.New("not now")
+	}
+	return Continue, nil
+}
+
+func (h *host) Reject(line []byte, why error) { h.rejected = append(h.rejected, string(line)) }
+
+// serveOne serves one connection; wait returns when it has ended.
+func serveOne(t *testing.T) (path string, h *host, wait func()) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "s")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	h = &host{}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		_ = Serve(conn, h)
+	}()
+	return path, h, func() { <-done }
+}
+
+func TestClient(t *testing.T) {
+	path, h, wait := serveOne(t)
+	c, err := Dial(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d, err := c.Report(map[string]float64{"a": math.Inf(-1)}, 7, "dir"); d != Continue || err != nil {
+		t.Error(d, err)
+	}
+	if d, err := c.Report(map[string]float64{"a": 1}, 0, ""); d != Pause || err != nil {
+		t.Error(d, err)
+	}
+	if _, err := c.Report(map[string]float64{"a": 2}, 0, ""); err == nil || !strings.Contains(err.Error(), "not now") {
+		t.Error(err)
+	}
+	if _, err := c.Report(map[string]float64{"a b": 3}, 0, ""); err == nil || !strings.Contains(err.Error(), "a b") {
+		t.Error(err)
+	}
+	c.Close()
+	wait()
+	abs, _ := filepath.Abs("dir")
+	if r := h.results[0]; len(h.results) != 3 || r.Iteration != 7 || r.Checkpoint != abs || !math.IsInf(r.Metrics[0].Value, -1) {
+		t.Errorf("%+v", h.results)
+	}
+	if len(h.rejected) != 2 {
+		t.Errorf("rejected: %q", h.rejected)
+	}
+}
+
+func TestReport(t *testing.T) {
+	path, h, wait := serveOne(t)
+	if d, err := Report(path, map[string]float64{"a": 0.5}, 0, ""); d != Continue || err != nil {
+		t.Error(d, err)
+	}
+	wait()
+	if len(h.results) != 1 {
+		t.Errorf("%+v", h.results)
+	}
+	for socket, want := range map[string]string{"": "TUNEHOST_CHANNEL", "/no/such/socket": "/no/such/socket"} {
+		if _, err := Report(socket, nil, 0, ""); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", socket, err)
+		}
+	}
+}

@@ -1,0 +1,190 @@
+package channel
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+)
+
+// Limits of what a program may report.
+const (
+	MaxLineBytes = 1 << 20
+	MaxDepth     = 64
+	MaxMetrics   = 10_000
+	MaxNameBytes = 128
+)
+
+// Array stands for a JSON array in [Flatten].
+type Array struct{}
+
+// Flatten calls leaf for each value of a JSON object that is not an object
+// itself, in order; the names of nested ones are joined with "/". A value is a
+// float64 (NaN and the infinities too, bare or as strings), a string, a bool,
+// nil or [Array]. Objects deeper than MaxDepth are refused.
+func Flatten(line []byte, leaf func(name string, value any) error) error {
+	d := json.NewDecoder(bytes.NewReader(quoteNonFinite(line)))
+	d.UseNumber()
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return notObject(err)
+	}
+	if err := flattenObject(d, "", 1, leaf); err != nil {
+		return err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return errors.New("there is more after the JSON object")
+	}
+	return nil
+}
+
+func notObject(err error) error {
+	if err == nil || err == io.EOF {
+		return errors.New("not a JSON object")
+	}
+	return badJSON(err)
+}
+
+func badJSON(err error) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return errors.New("not JSON: the line ends early")
+	}
+	return fmt.Errorf("not JSON: %w", err)
+}
+
+func flattenObject(d *json.Decoder, prefix string, depth int, leaf func(string, any) error) error {
+	for {
+		t, err := d.Token()
+		if err != nil {
+			return badJSON(err)
+		}
+		key, ok := t.(string)
+		if !ok {
+			return nil // the closing brace
+		}
+		if err := flattenValue(d, prefix+key, depth, leaf); err != nil {
+			return err
+		}
+	}
+}
+
+func flattenValue(d *json.Decoder, name string, depth int, leaf func(string, any) error) error {
+	t, err := d.Token()
+	if err != nil {
+		return badJSON(err)
+	}
+	switch t := t.(type) {
+	case json.Delim:
+		if depth == MaxDepth {
+			return fmt.Errorf("nested deeper than %d", MaxDepth)
+		}
+		if t == '{' {
+			// No name this long can become a metric: stop before nesting
+			// makes it quadratic.
+			if len(name) > 2*MaxNameBytes {
+				return fmt.Errorf("a name is longer than %d bytes", 2*MaxNameBytes)
+			}
+			return flattenObject(d, name+"/", depth+1, leaf)
+		}
+		if err := skipArray(d, depth+1); err != nil {
+			return err
+		}
+		return leaf(name, Array{})
+	case json.Number:
+		return leaf(name, number(t))
+	case string:
+		if v, ok := nonFinite(t); ok {
+			return leaf(name, v)
+		}
+		return leaf(name, t)
+	}
+	return leaf(name, t)
+}
+
+// skipArray reads to the end of an array that has been opened.
+func skipArray(d *json.Decoder, depth int) error {
+	for open := 1; open > 0; {
+		t, err := d.Token()
+		if err != nil {
+			return badJSON(err)
+		}
+		switch t {
+		case json.Delim('['), json.Delim('{'):
+			open++
+			if depth+open > MaxDepth+1 {
+				return fmt.Errorf("nested deeper than %d", MaxDepth)
+			}
+		case json.Delim(']'), json.Delim('}'):
+			open--
+		}
+	}
+	return nil
+}
+
+// number never fails: what is too large for a float64 is infinite, as in Python.
+func number(n json.Number) float64 {
+	v, _ := strconv.ParseFloat(string(n), 64)
+	return v
+}
+
+func nonFinite(s string) (float64, bool) {
+	switch s {
+	case "NaN":
+		return math.NaN(), true
+	case "Infinity":
+		return math.Inf(1), true
+	case "-Infinity":
+		return math.Inf(-1), true
+	}
+	return 0, false
+}
+
+var bare = [][]byte{[]byte("NaN"), []byte("Infinity"), []byte("-Infinity")}
+
+// quoteNonFinite puts quotes around the bare words that Python writes and JSON
+// does not know.
+func quoteNonFinite(line []byte) []byte {
+	if !bytes.Contains(line, bare[0]) && !bytes.Contains(line, bare[1]) {
+		return line
+	}
+	out := make([]byte, 0, len(line)+16)
+	for i := 0; i < len(line); {
+		n, word := next(line[i:])
+		if word {
+			out = append(out, '"')
+		}
+		out = append(out, line[i:i+n]...)
+		if word {
+			out = append(out, '"')
+		}
+		i += n
+	}
+	return out
+}
+
+// next is the length of what comes first: a string, a bare word, or one byte.
+func next(b []byte) (n int, word bool) {
+	if b[0] == '"' {
+		return stringLength(b), false
+	}
+	for _, w := range bare {
+		if bytes.HasPrefix(b, w) {
+			return len(w), true
+		}
+	}
+	return 1, false
+}
+
+func stringLength(b []byte) int {
+	for i := 1; i < len(b); i++ {
+		switch b[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(b)
+}

@@ -1,0 +1,130 @@
+package channel
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// Parse reads one line of a program: a report as the package comment has it.
+// The checkpoint is as written.
+func Parse(line []byte) (sdk.Result, error) {
+	p := parser{seen: map[string]bool{}}
+	if err := Flatten(line, p.leaf); err != nil {
+		return sdk.Result{}, err
+	}
+	if len(p.r.Metrics) == 0 {
+		return sdk.Result{}, errors.New(`no metrics: expected {"metrics":{"NAME":NUMBER}}`)
+	}
+	return p.r, nil
+}
+
+type parser struct {
+	r    sdk.Result
+	seen map[string]bool
+}
+
+func (p *parser) leaf(name string, value any) (err error) {
+	if p.seen[name] {
+		return fmt.Errorf("%q is there twice", clip(name))
+	}
+	p.seen[name] = true
+	switch metric, ok := strings.CutPrefix(name, "metrics/"); {
+	case ok:
+		return p.metric(metric, value)
+	case name == "metrics":
+		return errors.New(`"metrics" is not an object`)
+	case value == nil && (name == "iteration" || name == "checkpoint"):
+		return nil
+	case name == "iteration":
+		p.r.Iteration, err = Iteration(value)
+		return err
+	case name == "checkpoint":
+		p.r.Checkpoint, ok = value.(string)
+		if !ok || p.r.Checkpoint == "" {
+			return errors.New(`"checkpoint" is not the name of a directory`)
+		}
+		return nil
+	}
+	return fmt.Errorf("unknown key %q: expected metrics, iteration, checkpoint", clip(name))
+}
+
+func (p *parser) metric(name string, value any) error {
+	if err := CheckName(name); err != nil {
+		return err
+	}
+	v, ok := value.(float64)
+	if !ok {
+		return fmt.Errorf("metric %q is not a number", name)
+	}
+	if len(p.r.Metrics) == MaxMetrics {
+		return fmt.Errorf("more than %d metrics", MaxMetrics)
+	}
+	p.r.Metrics = append(p.r.Metrics, sdk.Metric{Name: name, Value: v})
+	return nil
+}
+
+// Iteration reads a count: a whole number from 1 to 2^53.
+func Iteration(value any) (uint64, error) {
+	v, ok := value.(float64)
+	if !ok || v != math.Trunc(v) || v < 1 || v > 1<<53 {
+		return 0, errors.New("iteration is not a whole number from 1")
+	}
+	return uint64(v), nil
+}
+
+// CheckName says why a name cannot be a metric's: 1 to MaxNameBytes of
+// A-Z a-z 0-9 _ . : / -
+func CheckName(name string) error {
+	if name == "" {
+		return errors.New("a metric has no name")
+	}
+	if len(name) > MaxNameBytes {
+		return fmt.Errorf("metric name %q… is longer than %d bytes", clip(name), MaxNameBytes)
+	}
+	if i := strings.IndexFunc(name, notNameRune); i >= 0 {
+		return fmt.Errorf("metric name %q has a character other than A-Z a-z 0-9 _ . : / -", name)
+	}
+	return nil
+}
+
+func notNameRune(r rune) bool {
+	switch {
+	case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
+		return false
+	}
+	return !strings.ContainsRune("_.:/-", r)
+}
+
+func clip(s string) string { return s[:min(len(s), 64)] }
+
+// format writes a report as a line.
+func format(metrics map[string]float64, iteration uint64, checkpoint string) ([]byte, error) {
+	m := struct {
+		Metrics    map[string]any `json:"metrics"`
+		Iteration  uint64         `json:"iteration,omitempty"`
+		Checkpoint string         `json:"checkpoint,omitempty"`
+	}{map[string]any{}, iteration, checkpoint}
+	for name, v := range metrics {
+		m.Metrics[name] = jsonNumber(v)
+	}
+	b, err := json.Marshal(m)
+	return append(b, '\n'), err
+}
+
+// jsonNumber is a number, or the string that stands for one that JSON lacks.
+func jsonNumber(v float64) any {
+	switch {
+	case math.IsNaN(v):
+		return "NaN"
+	case math.IsInf(v, 1):
+		return "Infinity"
+	case math.IsInf(v, -1):
+		return "-Infinity"
+	}
+	return v
+}

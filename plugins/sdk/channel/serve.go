@@ -1,0 +1,69 @@
+package channel
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// Handler takes the reports of a connection, one at a time.
+type Handler interface {
+	// Report returns when the program may go on. An error is told to the
+	// program, as if its line had been no report.
+	Report(r sdk.Result) (Decision, error)
+	// Reject is told of each line that was refused, and why.
+	Reject(line []byte, why error)
+}
+
+// Serve answers the lines of one connection until the program closes it.
+func Serve(conn io.ReadWriter, h Handler) error {
+	lines := NewLines(bufio.NewReader(conn))
+	for {
+		line, cut, err := lines.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		if err := reply(conn, handle(line, cut, h)); err != nil {
+			return err
+		}
+	}
+}
+
+func handle(line []byte, cut bool, h Handler) answer {
+	r, err := parse(line, cut)
+	var d Decision
+	if err == nil {
+		d, err = h.Report(r)
+	}
+	if err != nil {
+		h.Reject(line, err)
+		return answer{Error: err.Error()}
+	}
+	return answer{Decision: d}
+}
+
+func parse(line []byte, cut bool) (sdk.Result, error) {
+	if cut {
+		return sdk.Result{}, fmt.Errorf("the line is longer than %d bytes", MaxLineBytes)
+	}
+	return Parse(line)
+}
+
+func reply(w io.Writer, a answer) error {
+	b, err := json.Marshal(a)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(b, '\n'))
+	return err
+}

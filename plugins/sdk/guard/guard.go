@@ -1,0 +1,92 @@
+// Package guard calls the code of a plugin's author the way every transport
+// must: one call at a time, panics turned into errors, given coordinates laid
+// over suggestions, the answers' shape checked.
+//
+// It is for those who carry plugins (sdk/serve and the host's in-process
+// loader), not for authors.
+package guard
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// PanicError is a panic in an author's code.
+type PanicError struct {
+	Call  string // what was called, as "Suggest"
+	Value any
+	Stack []byte
+}
+
+func (e *PanicError) Error() string {
+	return fmt.Sprintf("panic in %s: %v", e.Call, e.Value)
+}
+
+// protect calls f and turns a panic into a *PanicError.
+func protect(call string, f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &PanicError{Call: call, Value: v, Stack: debug.Stack()}
+		}
+	}()
+	return f()
+}
+
+// errNothing is for authors whose Open returns neither a plugin nor an error.
+var errNothing = errors.New("its Open returned nothing, which is a bug of the plugin")
+
+// options gives authors an object where the user wrote none.
+func options(o []byte) []byte {
+	if len(o) == 0 {
+		return []byte("{}")
+	}
+	return o
+}
+
+// restore hands a snapshot to a plugin that takes one.
+func restore(plugin any, snapshot []byte) error {
+	if len(snapshot) == 0 {
+		return nil
+	}
+	s, ok := plugin.(sdk.Snapshotter)
+	if !ok {
+		return errors.New("a snapshot was given to a plugin that makes none")
+	}
+	return protect("Restore", func() error { return s.Restore(snapshot) })
+}
+
+// snapshot asks a plugin that makes snapshots for one.
+func snapshot(plugin any) (state []byte, err error) {
+	s, ok := plugin.(sdk.Snapshotter)
+	if !ok {
+		return nil, errors.New("the plugin makes no snapshots")
+	}
+	err = protect("Snapshot", func() (err error) {
+		state, err = s.Snapshot()
+		return err
+	})
+	return state, err
+}
+
+// OpenTrainable opens a trainable.
+func OpenTrainable(p sdk.TrainablePlugin, opts []byte) (t sdk.Trainable, traits sdk.TrainableTraits, err error) {
+	err = protect("Open", func() (err error) {
+		t, traits, err = p.Open(options(opts))
+		return err
+	})
+	if err == nil && t == nil {
+		err = errNothing
+	}
+	return t, traits, err
+}
+
+// Describe is a plugin's Info with its kind filled in.
+func Describe(i sdk.Info, k sdk.Kind) sdk.Info {
+	i.Kind = k
+	i.Summary = strings.TrimSpace(i.Summary)
+	return i
+}

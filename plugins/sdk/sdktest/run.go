@@ -1,0 +1,290 @@
+package sdktest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// Run is one attempt of one trial that a test watches. Its exported fields are
+// set before Train and left alone while it runs; the methods may be called from
+// any goroutine.
+type Run struct {
+	// T is what the trainable is told; NewRun fills it.
+	T sdk.Trial
+	// StopAt: the first result at this iteration or later is answered with
+	// [sdk.ErrStopped]. 0: never.
+	StopAt uint64
+	// SaveEvery: results at multiples of it are saved before they are
+	// answered. 0: never.
+	SaveEvery uint64
+	// OnReport, if set, is called with each result as it comes, before it is
+	// saved; its error is the answer to the report.
+	OnReport func(sdk.Result) error
+
+	t      testing.TB
+	saves  bool
+	parent string
+
+	stopped chan struct{}
+	once    sync.Once
+
+	mu          sync.Mutex
+	results     []sdk.Result
+	checkpoints []Checkpoint
+	logs        []string
+	rejected    []string
+	ended       string
+}
+
+var (
+	_ sdk.Run      = (*Run)(nil)
+	_ sdk.Stopper  = (*Run)(nil)
+	_ sdk.Rejecter = (*Run)(nil)
+)
+
+// Checkpoint is a checkpoint that was made: by the trainable's save function,
+// or by the trainable itself (Result.Checkpoint).
+type Checkpoint struct {
+	// Iteration is that of its result.
+	Iteration uint64
+	// Dir holds what was saved.
+	Dir string
+}
+
+// NewRun returns a first attempt with params (a JSON object) and directories
+// that go away with the test. Other fields of T may be changed before Train.
+func NewRun(t testing.TB, traits sdk.TrainableTraits, params string) *Run {
+	t.Helper()
+	parent := t.TempDir()
+	dir := filepath.Join(parent, "trial")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return &Run{t: t, saves: traits.Saves, parent: parent, stopped: make(chan struct{}), T: sdk.Trial{
+		ID: "00000", Attempt: 1, Experiment: "test",
+		Params: []byte(params), Options: []byte("{}"),
+		Seed: 1, Dir: dir, Resources: []byte(`{"cpu":"1"}`),
+		GraceSeconds: 10,
+	}}
+}
+
+// Resume returns the trial's next attempt, which goes on from c. StopAt,
+// SaveEvery and OnReport are unset.
+func (r *Run) Resume(c Checkpoint) *Run {
+	next := &Run{t: r.t, saves: r.saves, parent: r.t.TempDir(), stopped: make(chan struct{}), T: r.T}
+	next.T.Attempt++
+	next.T.Restore, next.T.Iteration = c.Dir, c.Iteration
+	return next
+}
+
+// Train runs the attempt as a host does: CheckpointEvery is SaveEvery, a panic
+// is an error, and being stopped is none.
+func (r *Run) Train(ctx context.Context, trainable sdk.Trainable) (err error) {
+	r.T.CheckpointEvery = r.SaveEvery
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+		r.end("Train had returned")
+	}()
+	err = trainable.Train(ctx, r)
+	if errors.Is(err, sdk.ErrStopped) {
+		return nil
+	}
+	return err
+}
+
+// Trial returns T.
+func (r *Run) Trial() sdk.Trial { return r.T }
+
+// Log records a line.
+func (r *Run) Log(line string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.logs = append(r.logs, line)
+}
+
+// Reject records what the trainable refused as a report.
+func (r *Run) Reject(text string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.rejected = append(r.rejected, text)
+}
+
+// Stop tells the trial to stop, as a user does between two results: Stopped is
+// closed, and the next result is answered with [sdk.ErrStopped].
+func (r *Run) Stop() { r.once.Do(func() { close(r.stopped) }) }
+
+// Stopped is closed once the trial was told to stop.
+func (r *Run) Stopped() <-chan struct{} { return r.stopped }
+
+func (r *Run) isStopped() bool {
+	select {
+	case <-r.stopped:
+		return true
+	default:
+		return false
+	}
+}
+
+// Report records a result and answers as StopAt, SaveEvery and OnReport say. A
+// failed save is the answer, too.
+func (r *Run) Report(res sdk.Result, save func(dir string) error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.check(res, save != nil)
+	res = r.record(res)
+	if r.OnReport != nil {
+		if err := r.OnReport(res); err != nil {
+			return err
+		}
+	}
+	if err := r.save(res, save); err != nil {
+		return err
+	}
+	return r.answer(res)
+}
+
+// check complains about a result that a host would refuse.
+func (r *Run) check(res sdk.Result, canSave bool) {
+	r.t.Helper()
+	if r.ended != "" {
+		r.t.Errorf("a result was reported after %s", r.ended)
+	}
+	if last := r.last(); res.Iteration != 0 && res.Iteration <= last {
+		r.t.Errorf("iteration %d was reported after iteration %d", res.Iteration, last)
+	}
+	if canSave != r.saves {
+		r.t.Errorf("TrainableTraits.Saves is %v, but a result could be saved: %v", r.saves, canSave)
+	}
+	seen := map[string]bool{}
+	for _, m := range res.Metrics {
+		if m.Name == "" || seen[m.Name] {
+			r.t.Errorf("metric %q has no name or comes twice in one result", m.Name)
+		}
+		seen[m.Name] = true
+	}
+}
+
+// last is the iteration of the last result, or of the checkpoint.
+func (r *Run) last() uint64 {
+	if len(r.results) == 0 {
+		return r.T.Iteration
+	}
+	return r.results[len(r.results)-1].Iteration
+}
+
+// record keeps a copy, counted where the trainable did not count.
+func (r *Run) record(res sdk.Result) sdk.Result {
+	if res.Iteration == 0 {
+		res.Iteration = r.last() + 1
+	}
+	res.Metrics = slices.Clone(res.Metrics)
+	r.results = append(r.results, res)
+	return res
+}
+
+// save makes the checkpoint that is due, if one is.
+func (r *Run) save(res sdk.Result, save func(dir string) error) error {
+	if res.Checkpoint != "" {
+		r.checkpoints = append(r.checkpoints, Checkpoint{res.Iteration, res.Checkpoint})
+		return nil
+	}
+	if save == nil || r.SaveEvery == 0 || res.Iteration%r.SaveEvery != 0 {
+		return nil
+	}
+	dir := filepath.Join(r.parent, fmt.Sprintf("checkpoint-%d-%d", r.T.Attempt, res.Iteration))
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return err
+	}
+	if err := save(dir); err != nil {
+		return fmt.Errorf("saving at iteration %d: %w", res.Iteration, err)
+	}
+	r.checkpoints = append(r.checkpoints, Checkpoint{res.Iteration, dir})
+	return nil
+}
+
+func (r *Run) answer(res sdk.Result) error {
+	if r.StopAt != 0 && res.Iteration >= r.StopAt {
+		r.Stop()
+	}
+	if r.isStopped() {
+		r.ended = "the trial was told to stop"
+		return sdk.ErrStopped
+	}
+	if res.Done {
+		r.ended = "the result that was the last (Done)"
+	}
+	return nil
+}
+
+func (r *Run) end(why string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ended = why
+}
+
+// Results returns what was reported, in order, iterations filled in.
+func (r *Run) Results() []sdk.Result {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.results)
+}
+
+// Checkpoints returns what was saved, in order.
+func (r *Run) Checkpoints() []Checkpoint {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.checkpoints)
+}
+
+// Logs returns the lines that were logged.
+func (r *Run) Logs() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.logs)
+}
+
+// Rejected returns the texts that were refused.
+func (r *Run) Rejected() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.rejected)
+}
+
+// Metric returns one metric of every result, NaN where a result lacks it.
+func (r *Run) Metric(name string) []float64 {
+	var values []float64
+	for _, res := range r.Results() {
+		values = append(values, value(res, name))
+	}
+	return values
+}
+
+// Last returns a metric of the last result, NaN when there is none.
+func (r *Run) Last(name string) float64 {
+	values := r.Metric(name)
+	if len(values) == 0 {
+		return math.NaN()
+	}
+	return values[len(values)-1]
+}
+
+func value(res sdk.Result, name string) float64 {
+	for _, m := range res.Metrics {
+		if m.Name == name {
+			return m.Value
+		}
+	}
+	return math.NaN()
+}

@@ -1,0 +1,149 @@
+package serve
+
+import (
+	"context"
+	"runtime"
+	"sync"
+
+	"github.com/hashicorp/go-hclog"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/guard"
+	pb "github.com/tunehost/tunehost/plugins/sdk/proto/tunehost/v1"
+	"github.com/tunehost/tunehost/plugins/sdk/train"
+	"github.com/tunehost/tunehost/plugins/sdk/wire"
+)
+
+type trainableServer struct {
+	pb.UnimplementedTrainableServiceServer
+	plugin sdk.TrainablePlugin
+	log    hclog.Logger
+
+	mu      sync.Mutex
+	opened  sdk.Trainable
+	traits  sdk.TrainableTraits
+	session *train.Session
+}
+
+func (s *trainableServer) DescribeTrainable(context.Context, *pb.DescribeTrainableRequest) (*pb.DescribeTrainableResponse, error) {
+	return &pb.DescribeTrainableResponse{Info: wire.InfoToProto(guard.Describe(s.plugin.Info, sdk.KindTrainable))}, nil
+}
+
+func (s *trainableServer) OpenTrainable(_ context.Context, m *pb.OpenTrainableRequest) (*pb.OpenTrainableResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.opened != nil {
+		return nil, status.Error(codes.FailedPrecondition, "the trainable is open already")
+	}
+	t, traits, err := guard.OpenTrainable(s.plugin, m.GetOptions())
+	if err != nil {
+		return nil, failure(s.log, codes.InvalidArgument, err)
+	}
+	s.opened, s.traits = t, traits
+	return &pb.OpenTrainableResponse{Reusable: traits.Reusable, Shared: traits.Shared, Saves: traits.Saves}, nil
+}
+
+// begin makes the process's one session.
+func (s *trainableServer) begin() (*train.Session, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.opened == nil {
+		return nil, errNotOpen
+	}
+	if s.session != nil {
+		return nil, status.Error(codes.FailedPrecondition, "a process has one Train stream, and this one has had it")
+	}
+	s.session = train.NewSession(s.opened, s.traits)
+	return s.session, nil
+}
+
+// end closes the session and waits for training code to return.
+func (s *trainableServer) end() {
+	s.mu.Lock()
+	session := s.session
+	s.mu.Unlock()
+	if session != nil {
+		session.Close()
+		session.Wait()
+	}
+}
+
+// Train carries a session over the stream: one goroutine reads, this one
+// writes whatever waits in one message.
+func (s *trainableServer) Train(stream pb.TrainableService_TrainServer) error {
+	session, err := s.begin()
+	if err != nil {
+		return err
+	}
+	broken := make(chan error, 1)
+	go func() {
+		broken <- readCommands(stream, session)
+		session.Close()
+	}()
+	for {
+		events, err := session.Recv()
+		if err != nil {
+			return <-broken
+		}
+		if err := sendEvents(stream, events); err != nil {
+			session.Close()
+			return err
+		}
+		// Let the runs that were just answered report before the next message.
+		runtime.Gosched()
+	}
+}
+
+// readCommands ends with nil when the host has closed its side.
+func readCommands(stream pb.TrainableService_TrainServer, session *train.Session) error {
+	for {
+		m, err := stream.Recv()
+		if err != nil {
+			return nil // the host closed, or it is gone: nobody to tell
+		}
+		commands, err := wire.CommandsFromProto(m)
+		if err == nil {
+			err = session.Send(commands)
+		}
+		if err != nil {
+			return status.Error(codes.InvalidArgument, err.Error())
+		}
+	}
+}
+
+// maxBatch keeps a message well under the host's limit: the bytes of its
+// largest text and metrics, roughly.
+const maxBatch = 512 << 10
+
+func sendEvents(stream pb.TrainableService_TrainServer, events []train.Event) error {
+	for len(events) > 0 {
+		n := batch(events)
+		if err := stream.Send(wire.TrainEventsToProto(events[:n])); err != nil {
+			return err
+		}
+		events = events[n:]
+	}
+	return nil
+}
+
+// batch is how many events go into the next message, at least one.
+func batch(events []train.Event) int {
+	size := 0
+	for i := range events {
+		size += weight(&events[i])
+		if size > maxBatch && i > 0 {
+			return i
+		}
+	}
+	return len(events)
+}
+
+func weight(e *train.Event) int {
+	n := 32 + len(e.Checkpoint) + len(e.Error) + len(e.Text)
+	for _, m := range e.Metrics {
+		n += 16 + len(m.Name)
+	}
+	return n
+}

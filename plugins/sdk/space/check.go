@@ -1,0 +1,141 @@
+package space
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Check says what is wrong with p as a point of the space, in one line that names
+// the parameter, its value and what is allowed; nil if nothing is. Parameters that
+// exist must have a value inside their bounds, those that do not must be NaN.
+//
+// Bounds, integers and choices are exact. Steps of reals are not: a value may miss
+// its step by a billionth of it or by 1e-15 of itself, because languages round
+// multiples of 0.1 in different ways. Constraints are [Space.Holds]'s matter.
+func (s *Space) Check(p Point) error {
+	if len(p) != len(s.Params) {
+		return fmt.Errorf("the point has %d values; allowed: one for each of the space's %d parameters", len(p), len(s.Params))
+	}
+	for i := range p {
+		if err := s.checkAt(p, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Space) checkAt(p Point, i int) error {
+	param := &s.Params[i]
+	switch active := s.Active(p, i); {
+	case !active && math.IsNaN(p[i]):
+		return nil
+	case !active:
+		return fmt.Errorf("parameter %q is %s; allowed: no value, for its condition does not hold", param.Name, number(p[i]))
+	case math.IsNaN(p[i]):
+		return fmt.Errorf("parameter %q has no value; allowed: %s", param.Name, param.allowed())
+	}
+	return param.checkValue(p[i])
+}
+
+// CheckGiven says what is wrong with p as values that others are to be completed
+// around ([Space.Complete]): nil, or of the space's length, each value NaN or one
+// that its parameter may have.
+func (s *Space) CheckGiven(p Point) error {
+	if p == nil {
+		return nil
+	}
+	if len(p) != len(s.Params) {
+		return fmt.Errorf("the given point has %d values; allowed: one for each of the space's %d parameters", len(p), len(s.Params))
+	}
+	for i, x := range p {
+		if err := s.Params[i].checkValue(x); err != nil && !math.IsNaN(x) {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkValue checks one value that is there.
+func (p *Param) checkValue(x float64) error {
+	if !p.contains(x) {
+		return fmt.Errorf("parameter %q is %s; allowed: %s", p.Name, number(x), p.allowed())
+	}
+	return nil
+}
+
+// contains says whether p can be x.
+func (p *Param) contains(x float64) bool {
+	l, ok := p.lattice()
+	switch {
+	case !finite(x):
+		return false
+	case ok && p.Kind == Real:
+		return isMultiple(x, l.step, l.nearest(x))
+	case ok:
+		return x == l.value(l.nearest(x))
+	case p.Kind == Real:
+		return p.Low <= x && x <= p.High
+	}
+	return p.Step == 0 || isMultiple(x, p.Step, math.RoundToEven(x/p.Step))
+}
+
+// allowed describes the values of p.
+func (p *Param) allowed() string {
+	switch p.Kind {
+	case Choice, Ordinal:
+		return fmt.Sprintf("an index from 0 to %d", len(p.Choices)-1)
+	case Normal:
+		return "any finite number" + p.steps()
+	case Int:
+		return "integers" + p.bounds()
+	}
+	return "numbers" + p.bounds()
+}
+
+func (p *Param) bounds() string {
+	return " from " + number(p.Low) + " to " + number(p.High) + p.steps()
+}
+
+func (p *Param) steps() string {
+	if p.Step == 0 {
+		return ""
+	}
+	return ", multiples of " + number(p.Step)
+}
+
+// number writes x as people do.
+func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+// list names the choices, as many as fit on a line.
+func (p *Param) list() string {
+	const room = 200
+	var text strings.Builder
+	for i, raw := range p.Choices {
+		if i > 0 {
+			text.WriteString(", ")
+		}
+		if text.Len() > room {
+			fmt.Fprintf(&text, "… (%d in all)", len(p.Choices))
+			break
+		}
+		text.WriteString(excerpt(raw))
+	}
+	return text.String()
+}
+
+// excerpt is the beginning of some JSON, on one line.
+func excerpt(raw []byte) string {
+	const room = 60
+	var line bytes.Buffer
+	if json.Compact(&line, raw) != nil {
+		return strconv.Quote(string(raw[:min(len(raw), room)]))
+	}
+	if line.Len() <= room {
+		return line.String()
+	}
+	return strings.ToValidUTF8(line.String()[:room], "") + "…"
+}

@@ -1,0 +1,178 @@
+package space
+
+import (
+	"math"
+	"strconv"
+)
+
+// Eval is the value of the expression at p, a point of s in which parameters that
+// do not exist, or are not known yet, are NaN. The expression must be one that
+// [Space.Validate] accepts.
+func (e *Expr) Eval(s *Space, p Point) float64 {
+	switch e.Op {
+	case Const:
+		return e.Number
+	case Number:
+		return s.number(e.Param, p)
+	case In:
+		return e.in(p)
+	case And:
+		return e.fold(s, p, 0)
+	case Or:
+		return e.fold(s, p, 1)
+	case If:
+		return e.branch(s, p)
+	}
+	a, b := e.Args[0].Eval(s, p), 0.0
+	if len(e.Args) > 1 {
+		b = e.Args[1].Eval(s, p)
+	}
+	if math.IsNaN(a) || math.IsNaN(b) {
+		return math.NaN()
+	}
+	return arithmetic(e.Op, a, b)
+}
+
+// number is what parameter i counts for in arithmetic; NaN for what is no choice.
+func (s *Space) number(i int, p Point) float64 {
+	param, x := &s.Params[i], p[i]
+	if param.Kind != Choice && param.Kind != Ordinal {
+		return x
+	}
+	if !(x >= 0 && x < float64(len(param.Choices))) {
+		return math.NaN()
+	}
+	return jsonNumber(param.Choices[int(x)])
+}
+
+// jsonNumber is the value of a JSON number, NaN for other JSON.
+func jsonNumber(raw []byte) float64 {
+	if len(raw) == 0 || raw[0] != '-' && (raw[0] < '0' || raw[0] > '9') {
+		return math.NaN()
+	}
+	x, err := strconv.ParseFloat(string(raw), 64)
+	if err != nil {
+		return math.NaN()
+	}
+	return x
+}
+
+func (e *Expr) in(p Point) float64 {
+	x := p[e.Param]
+	if math.IsNaN(x) {
+		return x
+	}
+	for _, k := range e.Set {
+		if float64(k) == x {
+			return 1
+		}
+	}
+	return 0
+}
+
+// fold is And (decided by a 0) and Or (decided by a 1).
+func (e *Expr) fold(s *Space, p Point, decides float64) float64 {
+	result := 1 - decides
+	for _, arg := range e.Args {
+		x := arg.Eval(s, p)
+		if x == decides {
+			return decides
+		}
+		if math.IsNaN(x) {
+			result = x
+		}
+	}
+	return result
+}
+
+func (e *Expr) branch(s *Space, p Point) float64 {
+	condition := e.Args[0].Eval(s, p)
+	switch {
+	case math.IsNaN(condition):
+		return condition
+	case condition == 1:
+		return e.Args[1].Eval(s, p)
+	}
+	return e.Args[2].Eval(s, p)
+}
+
+// arithmetic applies the operations that take their arguments as they are, none
+// of which is NaN. Operations of one argument ignore b.
+func arithmetic(op Op, a, b float64) float64 {
+	switch op {
+	case Neg:
+		return -a
+	case Not:
+		return 1 - a
+	case Add:
+		return a + b
+	case Sub:
+		return a - b
+	case Mul:
+		return a * b
+	case Div, IntDiv, Mod:
+		return divide(op, a, b)
+	}
+	return truth(compare(op, a, b))
+}
+
+func divide(op Op, a, b float64) float64 {
+	switch {
+	case b == 0:
+		return math.NaN()
+	case op == Mod:
+		return math.Mod(a, b)
+	case op == IntDiv:
+		return math.Trunc(a / b)
+	}
+	return a / b
+}
+
+func compare(op Op, a, b float64) bool {
+	switch op {
+	case Lt:
+		return a < b
+	case Le:
+		return a <= b
+	case Gt:
+		return a > b
+	case Ge:
+		return a >= b
+	case Eq:
+		return a == b
+	}
+	return a != b
+}
+
+func truth(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// Active says whether parameter i exists, given the values before it.
+func (s *Space) Active(p Point, i int) bool {
+	when := s.Params[i].When
+	return when == nil || when.Eval(s, p) == 1
+}
+
+// Prune sets the parameters that do not exist to NaN, parents first.
+func (s *Space) Prune(p Point) {
+	for i := range s.Params {
+		if !s.Active(p, i) {
+			p[i] = math.NaN()
+		}
+	}
+}
+
+// Holds says whether no constraint is broken at p. A constraint on parameters
+// that do not exist holds.
+func (s *Space) Holds(p Point) bool {
+	for _, constraint := range s.Constraints {
+		if constraint.Eval(s, p) == 0 {
+			return false
+		}
+	}
+	return true
+}

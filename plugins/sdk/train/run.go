@@ -1,0 +1,242 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// run is one attempt of one trial: what the author's code sees as [sdk.Run].
+type run struct {
+	s      *Session
+	id     uint64
+	trial  sdk.Trial
+	ctx    context.Context
+	cancel context.CancelFunc
+	wake   chan struct{} // holds a token when something was ordered
+	halt   chan struct{} // closed when the run was told to stop
+
+	mu      sync.Mutex // guards what the host orders
+	granted uint64
+	asked   []string // directories to save into, oldest first
+	stop    bool
+	stopDir string
+	killed  bool
+
+	// Only the training goroutine touches these.
+	reported  uint64
+	iteration uint64
+}
+
+func newRun(s *Session, id uint64, trial sdk.Trial) *run {
+	ctx, cancel := context.WithCancel(s.ctx)
+	return &run{
+		s: s, id: id, trial: trial, iteration: trial.Iteration,
+		ctx: ctx, cancel: cancel, wake: make(chan struct{}, 1), halt: make(chan struct{}),
+	}
+}
+
+// order notes what the host wants and wakes Report.
+func (r *run) order(c *Command) {
+	r.mu.Lock()
+	switch c.Kind {
+	case Continue:
+		r.granted += min(uint64(c.Credits), math.MaxUint64-r.granted)
+	case Save:
+		r.asked = append(r.asked, c.Dir)
+	case Stop:
+		r.halted(c.Dir)
+	case Kill:
+		r.halted("")
+		r.killed = true
+		r.cancel()
+	}
+	r.mu.Unlock()
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// halted needs r.mu.
+func (r *run) halted(dir string) {
+	if !r.stop {
+		close(r.halt)
+	}
+	r.stop, r.stopDir = true, dir
+}
+
+// Stopped implements sdk.Stopper.
+func (r *run) Stopped() <-chan struct{} { return r.halt }
+
+// Trial implements sdk.Run.
+func (r *run) Trial() sdk.Trial { return r.trial }
+
+// Log implements sdk.Run.
+func (r *run) Log(line string) { r.s.out.push(Event{Kind: Log, Run: r.id, Text: cut(line)}) }
+
+// Reject implements sdk.Rejecter.
+func (r *run) Reject(text string) { r.s.out.push(Event{Kind: Rejected, Run: r.id, Text: cut(text)}) }
+
+// maxText bounds a line or an error in bytes, so that no message outgrows the
+// host's limit.
+const maxText = 64 << 10
+
+func cut(text string) string {
+	if len(text) > maxText {
+		text = text[:maxText] + " [cut]"
+	}
+	return strings.ToValidUTF8(text, "\uFFFD")
+}
+
+// Report implements sdk.Run.
+func (r *run) Report(res sdk.Result, save func(dir string) error) error {
+	if r.told() {
+		return sdk.ErrStopped
+	}
+	r.count(res.Iteration)
+	r.reported++
+	r.s.out.push(Event{
+		// The author may fill the same slice again.
+		Kind: Result, Run: r.id, Metrics: slices.Clone(res.Metrics), Iteration: res.Iteration,
+		Checkpoint: res.Checkpoint, Done: res.Done,
+	})
+	due := r.due(res, save != nil)
+	if res.Done && !due {
+		return nil // nobody has to decide whether it goes on
+	}
+	for {
+		switch r.obey(due, save) {
+		case stopped:
+			return sdk.ErrStopped
+		case goesOn:
+			return nil
+		case saved:
+			if res.Done {
+				return nil
+			}
+			continue // what was ordered meanwhile counts too
+		}
+		select {
+		case <-r.wake:
+		case <-r.ctx.Done():
+			return sdk.ErrStopped
+		}
+	}
+}
+
+// told reports whether the run must end without another result. A stop that
+// wants a checkpoint first still takes one, the one that is saved.
+func (r *run) told() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.ctx.Err() != nil || r.stop && r.stopDir == ""
+}
+
+// count follows the host's own counting of iterations.
+func (r *run) count(iteration uint64) {
+	if iteration == 0 {
+		iteration = r.iteration + 1
+	}
+	r.iteration = iteration
+}
+
+// due reports whether the host will ask for a checkpoint of this result before
+// it answers.
+func (r *run) due(res sdk.Result, saves bool) bool {
+	every := r.trial.CheckpointEvery
+	switch {
+	case every > 0 && r.iteration%every == 0:
+		return !res.Done || r.saves(res, saves)
+	case res.Done && r.trial.CheckpointAtEnd:
+		return r.saves(res, saves)
+	}
+	return false
+}
+
+// saves reports whether there is something to ask for.
+func (r *run) saves(res sdk.Result, saves bool) bool {
+	return saves && r.s.traits.Saves && res.Checkpoint == ""
+}
+
+// obeyed is what came of the orders.
+type obeyed uint8
+
+const (
+	waits obeyed = iota
+	saved
+	stopped
+	goesOn
+)
+
+// obey carries out what was ordered, on the training goroutine.
+func (r *run) obey(due bool, save func(string) error) obeyed {
+	ahead := uint64(max(r.trial.RunAhead, 0))
+	if due {
+		ahead = 0
+	}
+	r.mu.Lock()
+	dirs, stop := r.asked, r.stop
+	if stop && r.stopDir != "" {
+		dirs = append(dirs, r.stopDir)
+	}
+	r.asked, r.stopDir = nil, ""
+	goOn := r.reported <= r.granted || r.reported-r.granted <= ahead
+	r.mu.Unlock()
+	for _, dir := range dirs {
+		r.save(dir, save)
+	}
+	switch {
+	case stop:
+		return stopped
+	case len(dirs) > 0:
+		return saved
+	case goOn:
+		return goesOn
+	}
+	return waits
+}
+
+func (r *run) save(dir string, save func(string) error) {
+	e := Event{Kind: Saved, Run: r.id, Iteration: r.iteration, Checkpoint: dir}
+	if save == nil {
+		e.Error = "the trainable cannot save"
+	} else if err := save(dir); err != nil {
+		e.Error = cut(err.Error())
+	}
+	r.s.out.push(e)
+}
+
+// call runs the author's code; a panic becomes its error, with the stack in
+// the trial's log.
+func (r *run) call(t sdk.Trainable) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			r.Log(fmt.Sprintf("panic: %v\n%s", v, debug.Stack()))
+			err = fmt.Errorf("panic: %v", v)
+		}
+	}()
+	return t.Train(r.ctx, r)
+}
+
+// outcome is the run's last event.
+func (r *run) outcome(err error) Event {
+	e := Event{Kind: Ended, Run: r.id}
+	r.mu.Lock()
+	killed := r.killed
+	r.mu.Unlock()
+	if err == nil || errors.Is(err, sdk.ErrStopped) || killed && errors.Is(err, context.Canceled) {
+		return e
+	}
+	e.Error = cut(err.Error())
+	_, e.NeverStarted = errors.AsType[*sdk.StartError](err)
+	_, e.RestoreFailed = errors.AsType[*sdk.RestoreError](err)
+	return e
+}

@@ -1,0 +1,107 @@
+package wire
+
+import (
+	"fmt"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+	pb "github.com/tunehost/tunehost/plugins/sdk/proto/tunehost/v1"
+	"github.com/tunehost/tunehost/plugins/sdk/train"
+)
+
+// TrialToProto encodes what an attempt has to train.
+func TrialToProto(t *sdk.Trial) *pb.Trial {
+	if t == nil {
+		return nil
+	}
+	return &pb.Trial{
+		Id: t.ID, Number: t.Number, Attempt: t.Attempt, Experiment: t.Experiment,
+		Params: t.Params, Options: t.Options, Seed: t.Seed,
+		Dir: t.Dir, Restore: t.Restore, Iteration: t.Iteration,
+		Resources: t.Resources, Devices: t.Devices,
+		CheckpointEvery: t.CheckpointEvery,
+		RunAhead:        uint32(min(natural(t.RunAhead), maxRunAhead)),
+		GraceSeconds:    t.GraceSeconds,
+		CheckpointAtEnd: t.CheckpointAtEnd,
+	}
+}
+
+// TrialFromProto decodes what an attempt has to train; nil stays nil.
+func TrialFromProto(m *pb.Trial) *sdk.Trial {
+	if m == nil {
+		return nil
+	}
+	return &sdk.Trial{
+		ID: m.GetId(), Number: m.GetNumber(), Attempt: m.GetAttempt(), Experiment: m.GetExperiment(),
+		Params: m.GetParams(), Options: m.GetOptions(), Seed: m.GetSeed(),
+		Dir: m.GetDir(), Restore: m.GetRestore(), Iteration: m.GetIteration(),
+		Resources: m.GetResources(), Devices: m.GetDevices(),
+		CheckpointEvery: m.GetCheckpointEvery(),
+		RunAhead:        int(min(uint64(m.GetRunAhead()), maxRunAhead)),
+		GraceSeconds:    m.GetGraceSeconds(),
+		CheckpointAtEnd: m.GetCheckpointAtEnd(),
+	}
+}
+
+// CommandsToProto encodes what the host tells a trainable.
+func CommandsToProto(commands []train.Command) *pb.TrainRequest {
+	slab := make([]pb.TrainCommand, len(commands))
+	out := make([]*pb.TrainCommand, len(commands))
+	for i := range commands {
+		c, m := &commands[i], &slab[i]
+		m.Kind, m.Run = pb.TrainCommand_Kind(c.Kind), c.Run
+		m.Trial, m.Credits, m.Dir = TrialToProto(c.Trial), c.Credits, c.Dir
+		out[i] = m
+	}
+	return &pb.TrainRequest{Commands: out}
+}
+
+// CommandsFromProto decodes what the host tells a trainable.
+func CommandsFromProto(m *pb.TrainRequest) ([]train.Command, error) {
+	out := make([]train.Command, len(m.GetCommands()))
+	for i, c := range m.GetCommands() {
+		k := c.GetKind()
+		if k < pb.TrainCommand_KIND_START || k > pb.TrainCommand_KIND_KILL {
+			return nil, fmt.Errorf("unknown command %d for run %d", k, c.GetRun())
+		}
+		out[i] = train.Command{
+			Kind: train.CommandKind(k), Run: c.GetRun(),
+			Trial: TrialFromProto(c.GetTrial()), Credits: c.GetCredits(), Dir: c.GetDir(),
+		}
+	}
+	return out, nil
+}
+
+// TrainEventsToProto encodes what a trainable says.
+func TrainEventsToProto(events []train.Event) *pb.TrainResponse {
+	slab := make([]pb.TrainEvent, len(events))
+	out := make([]*pb.TrainEvent, len(events))
+	for i := range events {
+		e, m := &events[i], &slab[i]
+		m.Kind, m.Run, m.Pid = pb.TrainEvent_Kind(e.Kind), e.Run, e.PID
+		m.Metrics, m.Iteration = metricsToProto(e.Metrics), e.Iteration
+		m.Checkpoint, m.Done = text(e.Checkpoint), e.Done
+		m.Error, m.Text = text(e.Error), text(e.Text)
+		m.RestoreFailed, m.NeverStarted = e.RestoreFailed, e.NeverStarted
+		out[i] = m
+	}
+	return &pb.TrainResponse{Events: out}
+}
+
+// TrainEventsFromProto decodes what a trainable says.
+func TrainEventsFromProto(m *pb.TrainResponse) ([]train.Event, error) {
+	out := make([]train.Event, len(m.GetEvents()))
+	for i, e := range m.GetEvents() {
+		k := e.GetKind()
+		if k < pb.TrainEvent_KIND_STARTED || k > pb.TrainEvent_KIND_REJECTED {
+			return nil, fmt.Errorf("unknown event %d of run %d", k, e.GetRun())
+		}
+		out[i] = train.Event{
+			Kind: train.EventKind(k), Run: e.GetRun(), PID: e.GetPid(),
+			Metrics: metricsFromProto(e.GetMetrics()), Iteration: e.GetIteration(),
+			Checkpoint: e.GetCheckpoint(), Done: e.GetDone(),
+			Error: e.GetError(), Text: e.GetText(),
+			RestoreFailed: e.GetRestoreFailed(), NeverStarted: e.GetNeverStarted(),
+		}
+	}
+	return out, nil
+}

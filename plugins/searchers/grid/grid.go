@@ -1,0 +1,194 @@
+package grid
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+// maxResolution is the largest resolution.
+const maxResolution = 1_000_000
+
+// Plugin is the searcher as it is served.
+var Plugin = sdk.SearcherPlugin{
+	Info: sdk.Info{
+		Kind:    sdk.KindSearcher,
+		Name:    "grid",
+		Version: "1.0.0",
+		Summary: "Suggests every combination of the parameters' values once.",
+		Options: []byte(`{
+  "$schema": "https://json-schema.org/draft/2020-12/schema",
+  "type": "object",
+  "additionalProperties": false,
+  "properties": {
+    "resolution": {
+      "type": "integer",
+      "minimum": 1,
+      "maximum": 1000000,
+      "default": 5,
+      "description": "How many values a continuous parameter has."
+    }
+  }
+}`),
+	},
+	Open: open,
+}
+
+type searcher struct {
+	space   *space.Space
+	axes    []space.Axis
+	seen    map[string]bool    // keys of points that were suggested or tried
+	cursors map[string]*cursor // by the key of what is given
+}
+
+// cursor is the way through the points around given coordinates.
+type cursor struct {
+	walk   *space.Walk
+	points int  // passed so far
+	again  bool // the way is gone again, whatever was seen
+}
+
+func open(problem sdk.Problem, options []byte) (sdk.Searcher, sdk.Traits, error) {
+	o := struct {
+		Resolution int `json:"resolution"`
+	}{5}
+	if err := sdk.ReadOptions(options, &o); err != nil {
+		return nil, sdk.Traits{}, err
+	}
+	if o.Resolution < 1 || o.Resolution > maxResolution {
+		return nil, sdk.Traits{}, fmt.Errorf("option \"resolution\" is %d; expected 1 to %d", o.Resolution, maxResolution)
+	}
+	if err := problem.Space.Validate(); err != nil {
+		return nil, sdk.Traits{}, err
+	}
+	s := &searcher{space: problem.Space, seen: map[string]bool{}, cursors: map[string]*cursor{}}
+	for i := range s.space.Params {
+		s.axes = append(s.axes, axis(s.space, i, o.Resolution))
+	}
+	return s, sdk.Traits{Independent: true}, nil
+}
+
+// axis is all values of parameter i, or a sample of a continuum.
+func axis(s *space.Space, i, resolution int) space.Axis {
+	if whole, ok := s.Axis(i); ok {
+		return whole
+	}
+	place := func(k int64) float64 { return float64(k) / float64(resolution-1) }
+	if s.Params[i].Kind == space.Normal || resolution == 1 {
+		place = func(k int64) float64 { return (float64(k) + 0.5) / float64(resolution) }
+	}
+	return space.Axis{Count: int64(resolution), Value: func(k int64) float64 {
+		return s.Quantise(i, short(s.FromUnit(i, place(k))))
+	}}
+}
+
+// short is x without digits that are only rounding: 0.001 and not
+// 0.0010000000000000002.
+func short(x float64) float64 {
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 12, 64), 64)
+	if err != nil {
+		return x // beyond the largest number
+	}
+	return rounded
+}
+
+// Observe remembers the points of trials, which may be others than suggested.
+func (s *searcher) Observe(_ context.Context, events []sdk.Event) error {
+	for _, e := range events {
+		if e.Kind == sdk.TrialAdded && len(e.Point) == len(s.axes) {
+			s.seen[s.space.Key(e.Point)] = true
+		}
+	}
+	return nil
+}
+
+// Suggest answers each request with the next point around what it gives.
+func (s *searcher) Suggest(ctx context.Context, requests []sdk.Request) (sdk.Suggestions, error) {
+	var answer sdk.Suggestions
+	for _, request := range requests {
+		p, err := s.suggest(ctx, request.Given)
+		if err != nil {
+			return sdk.Suggestions{}, fmt.Errorf("trial %d: %w", request.Trial, err)
+		}
+		if p == nil {
+			answer.Status = sdk.Exhausted
+			break
+		}
+		s.seen[s.space.Key(p)] = true
+		answer.Points = append(answer.Points, p)
+	}
+	return answer, nil
+}
+
+// suggest returns nil at the end.
+func (s *searcher) suggest(ctx context.Context, given space.Point) (space.Point, error) {
+	if err := s.space.CheckGiven(given); err != nil {
+		return nil, err
+	}
+	if whole := s.space.Complete(given); s.space.Check(whole) == nil {
+		return whole, nil
+	}
+	c := s.cursor(given)
+	p, err := s.next(ctx, c)
+	if p == nil && err == nil && s.startsOver(c, given) {
+		*c = cursor{walk: s.walk(given), again: true}
+		return s.next(ctx, c)
+	}
+	return p, err
+}
+
+func (s *searcher) cursor(given space.Point) *cursor {
+	if given == nil {
+		given = s.space.Complete() // all NaN
+	}
+	key := s.space.Key(given)
+	if s.cursors[key] == nil {
+		s.cursors[key] = &cursor{walk: s.walk(given)}
+	}
+	return s.cursors[key]
+}
+
+func (s *searcher) walk(given space.Point) *space.Walk {
+	return s.space.NewWalk(space.GivenAxes(s.axes, given))
+}
+
+// startsOver says whether what is given is suggested again when all of it was.
+func (s *searcher) startsOver(c *cursor, given space.Point) bool {
+	fixed, user := false, false
+	for i, x := range given {
+		if !math.IsNaN(x) {
+			fixed, user = true, user || !s.space.Params[i].Grid
+		}
+	}
+	return user || fixed && c.points == 1
+}
+
+// errTight is said when a cursor finds nothing at all.
+var errTight = errors.New("no point of the grid satisfies the constraints: loosen them, or raise the option resolution")
+
+// next is the cursor's next new point, nil at the end.
+func (s *searcher) next(ctx context.Context, c *cursor) (space.Point, error) {
+	for steps := 0; c.walk.Advance(); steps++ {
+		if steps%1024 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		p := c.walk.Point()
+		if p == nil {
+			continue
+		}
+		c.points++
+		if c.again || !s.seen[s.space.Key(p)] {
+			return slices.Clone(p), nil
+		}
+	}
+	if c.points == 0 {
+		return nil, errTight
+	}
+	return nil, nil
+}

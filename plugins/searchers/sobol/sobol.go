@@ -1,0 +1,135 @@
+package sobol
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+const (
+	// maxPoints is the size up to which a space's points are remembered.
+	maxPoints = 1 << 16
+	// stride is how far on in the sequence the next point of a trial is.
+	stride = 1 << 24
+	// maxTries is how many points of the sequence a trial has; then random ones
+	// follow.
+	maxTries = 1 << 8
+)
+
+// Plugin is the searcher as it is served.
+var Plugin = sdk.SearcherPlugin{
+	Info: sdk.Info{
+		Kind:    sdk.KindSearcher,
+		Name:    "sobol",
+		Version: "1.0.0",
+		Summary: "Fills the space evenly with a scrambled Sobol sequence.",
+		Options: []byte(`{
+  "$schema": "https://json-schema.org/draft/2020-12/schema",
+  "type": "object",
+  "additionalProperties": false,
+  "properties": {
+    "repeats": {
+      "type": "boolean",
+      "default": false,
+      "description": "Whether a point of a finite space may be suggested again."
+    }
+  }
+}`),
+	},
+	Open: open,
+}
+
+type searcher struct {
+	space      *space.Space
+	seen       *space.Seen
+	seed       uint64
+	directions []direction
+	tries      map[uint32]uint32 // how many points trials without an end have had
+}
+
+func open(problem sdk.Problem, options []byte) (sdk.Searcher, sdk.Traits, error) {
+	var o struct {
+		Repeats bool `json:"repeats"`
+	}
+	if err := sdk.ReadOptions(options, &o); err != nil {
+		return nil, sdk.Traits{}, err
+	}
+	if err := problem.Space.Validate(); err != nil {
+		return nil, sdk.Traits{}, err
+	}
+	s, err := newSearcher(problem, o.Repeats)
+	if err != nil {
+		return nil, sdk.Traits{}, err
+	}
+	return s, sdk.Traits{Independent: true}, nil
+}
+
+func newSearcher(problem sdk.Problem, repeats bool) (*searcher, error) {
+	limit := maxPoints
+	if repeats {
+		limit = 0
+	}
+	seen, err := space.NewSeen(problem.Space, limit)
+	if err != nil {
+		return nil, err
+	}
+	all, err := directions(min(len(problem.Space.Params), maxDimensions))
+	if err != nil {
+		return nil, err
+	}
+	return &searcher{problem.Space, seen, problem.Seed, all, map[uint32]uint32{}}, nil
+}
+
+// Observe remembers the points of trials, which may be others than suggested.
+func (s *searcher) Observe(_ context.Context, events []sdk.Event) error {
+	for _, e := range events {
+		if e.Kind == sdk.TrialAdded {
+			s.seen.Add(e.Point)
+			delete(s.tries, e.Trial)
+		}
+	}
+	return nil
+}
+
+// Suggest answers each request by itself.
+func (s *searcher) Suggest(ctx context.Context, requests []sdk.Request) (sdk.Suggestions, error) {
+	var answer sdk.Suggestions
+	for _, request := range requests {
+		if err := ctx.Err(); err != nil {
+			return sdk.Suggestions{}, err
+		}
+		p, err := s.suggest(request)
+		if err != nil {
+			return sdk.Suggestions{}, fmt.Errorf("trial %d: %w", request.Trial, err)
+		}
+		if p == nil {
+			answer.Status = sdk.Exhausted
+			break
+		}
+		answer.Points = append(answer.Points, p)
+	}
+	return answer, nil
+}
+
+// suggest returns nil when there is no point left.
+func (s *searcher) suggest(request sdk.Request) (space.Point, error) {
+	rng := space.NewRand(request.Seed)
+	return s.seen.Pick(request.Given, rng, func(int) space.Point {
+		p := s.space.Draw(rng)
+		if try := s.tries[request.Trial]; try < maxTries {
+			s.lay(p, request.Trial+try*stride)
+			s.tries[request.Trial]++
+		}
+		return p
+	})
+}
+
+// lay sets the coordinates that the sequence has to those of its point.
+func (s *searcher) lay(p space.Point, index uint32) {
+	for i := range s.directions {
+		x := s.directions[i].at(index)
+		p[i] = s.space.FromUnit(i, scramble(x, mix(s.seed^mix(uint64(i)))))
+	}
+}

@@ -1,0 +1,11 @@
+//go:build unix
+
+package chaos
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// detach makes the child the leader of a session of its own.
+func detach(child *exec.Cmd) { child.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }

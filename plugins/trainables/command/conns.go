@@ -1,0 +1,125 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/channel"
+)
+
+// maxConnections of one trial at a time; a program that needs more has a bug.
+const maxConnections = 256
+
+// connections are those of an attempt's channel.
+type connections struct {
+	a       *attempt
+	waits   atomic.Int32 // reports that are not answered yet
+	serving sync.WaitGroup
+
+	mu   sync.Mutex
+	open map[*os.File]bool
+}
+
+// accept takes a new connection.
+func (c *connections) accept(f *os.File) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.open) >= maxConnections {
+		f.Close()
+		c.a.results.warn("connections", "more than %d connections at a time to the report channel; the others are closed", maxConnections)
+		return
+	}
+	if c.open == nil {
+		c.open = map[*os.File]bool{}
+	}
+	c.open[f] = true
+	c.serving.Go(func() { c.serve(f) })
+}
+
+func (c *connections) serve(f *os.File) {
+	_ = channel.Serve(f, c)
+	c.mu.Lock()
+	delete(c.open, f)
+	c.mu.Unlock()
+	f.Close()
+}
+
+// drain answers what has been written and ends the connections. All who could
+// write are dead, or strangers.
+func (c *connections) drain() {
+	c.mu.Lock()
+	for f := range c.open {
+		if raw, err := f.SyscallConn(); err == nil {
+			_ = raw.Control(func(fd uintptr) { _ = syscall.Shutdown(int(fd), syscall.SHUT_RDWR) })
+		}
+	}
+	c.mu.Unlock()
+	c.serving.Wait()
+}
+
+func (c *connections) waiting() bool { return c.waits.Load() > 0 }
+
+// Report implements channel.Handler.
+func (c *connections) Report(res sdk.Result) (channel.Decision, error) {
+	r := &c.a.results
+	c.a.heard.touch()
+	if res.Checkpoint != "" {
+		dir, err := r.checkpoint(res.Checkpoint)
+		if err != nil {
+			return "", err
+		}
+		res.Checkpoint = dir
+	}
+	if !r.claim(byChannel) {
+		return c.ignore(res)
+	}
+	c.waits.Add(1)
+	answer := make(chan channel.Decision, 1)
+	res.Iteration = r.number(res.Iteration, false)
+	r.push(item{res, answer})
+	d := <-answer
+	c.a.heard.touch()
+	c.waits.Add(-1)
+	return d, nil
+}
+
+// ignore answers a program that prints its results too.
+func (c *connections) ignore(res sdk.Result) (channel.Decision, error) {
+	r := &c.a.results
+	r.warn("both", "reports by the channel are ignored, because printed lines are taken as results already")
+	if res.Checkpoint != "" {
+		return "", errors.New("printed lines are taken as results already: print the checkpoint too, or print no results")
+	}
+	return r.verdict(), nil
+}
+
+// maxRejected lines are logged in full, so that garbage cannot fill the log.
+const maxRejected = 10
+
+// Reject implements channel.Handler.
+func (c *connections) Reject(line []byte, why error) {
+	r := &c.a.results
+	r.mu.Lock()
+	r.rejected++
+	n := r.rejected
+	r.mu.Unlock()
+	switch {
+	case n <= maxRejected:
+		c.a.reject(fmt.Sprintf("%v: %.200q", why, line))
+	case n == maxRejected+1:
+		c.a.reject("more lines were refused; they are not logged")
+	}
+}
+
+func (a *attempt) reject(text string) {
+	if r, ok := a.run.(sdk.Rejecter); ok {
+		r.Reject(text)
+		return
+	}
+	a.run.Log("refused a report: " + text)
+}

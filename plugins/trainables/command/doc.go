@@ -1,0 +1,46 @@
+// Package command is the trainable that is any program in any language: for
+// each trial it starts the user's command in the trial's directory and takes
+// the results that the program prints or reports.
+//
+// Users write it as `trainable: {command: [...]}` in the experiment file; the
+// host opens it with the options that [Plugin]'s schema describes. Programs in
+// Go that can be changed are better served by a trainable of their own.
+//
+// # Reporting
+//
+// A program reports in one of two ways, and the first way that brings a result
+// is the one that counts, so that a program that prints what it reports is not
+// counted twice. The other way is ignored then, with a warning in the trial's
+// log; reports on the channel are still answered with the last decision, and
+// refused when they carry a checkpoint that would be lost.
+//
+//   - Printing. A line of stdout that is a JSON object with a number under an
+//     objective's metric is a result; nested names are joined with "/". Its keys
+//     iteration (or training_iteration) and checkpoint have their meaning; what
+//     is no number or has no metric's name is left out. With the option metrics,
+//     lines that match the regular expressions are results instead: the first
+//     group is the number, or the whole match where there is none. A line that
+//     matches an objective's expression is a result; values of other metrics
+//     wait for the next such line.
+//   - The channel: see package channel.
+//
+// A printing program is never held up by slow decisions: results wait in a
+// queue, and when it is full the oldest without a checkpoint is dropped, never
+// the last. Iterations are numbered before that, so that numbers stay true. A
+// program that prints an iteration of 0 counts from 0; its counts are not used.
+//
+// # Stopping
+//
+// A program that is told "stop" or "pause" by the channel has half the grace
+// time to exit by itself; then, and at once for all others, its process group
+// gets SIGTERM, and SIGKILL when the grace is over. A program that reports a
+// checkpoint while it stops still has it taken. Cancelling the context kills at
+// once. Nothing of a trial outlives it: whatever is left in the process group
+// is killed when the program ends, and on Linux also processes that left the
+// group, which this process adopts (it is a "child subreaper") and knows by
+// their TUNEHOST_TRIAL_ID or their working directory.
+//
+// On Linux programs are killed by the kernel when this process dies. That does
+// not reach their children, so whoever runs this plugin should end it in order,
+// by ending its stream, and look for what is left after a SIGKILL.
+package command

@@ -1,0 +1,89 @@
+package command
+
+import (
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// shortList is what a program gets of the user's environment at least.
+var shortList = []string{"PATH", "HOME", "LANG", "TMPDIR"}
+
+// baseEnv is what all trials' programs have in common, by name.
+func (o *options) baseEnv() map[string]string {
+	env := map[string]string{}
+	for _, kv := range o.userEnv() {
+		name, value, ok := strings.Cut(kv, "=")
+		if ok && name != "" && o.passes(name) {
+			env[name] = value
+		}
+	}
+	if o.inherit() && env["PYTHONUNBUFFERED"] == "" {
+		// Else Python keeps printed results to itself until it ends.
+		env["PYTHONUNBUFFERED"] = "1"
+	}
+	maps.Copy(env, o.Env)
+	delete(env, "PWD")
+	delete(env, "CUDA_VISIBLE_DEVICES")
+	return env
+}
+
+func (o *options) userEnv() []string {
+	if o.Environ != nil {
+		return o.Environ
+	}
+	return os.Environ()
+}
+
+func (o *options) passes(name string) bool {
+	switch {
+	case strings.HasPrefix(name, "TUNEHOST_"), name == "CUDA_VISIBLE_DEVICES", name == "PWD", name == "OLDPWD":
+		return false
+	}
+	return o.inherit() || slices.Contains(shortList, name)
+}
+
+func flat(env map[string]string) []string {
+	list := make([]string, 0, len(env))
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		list = append(list, name+"="+env[name])
+	}
+	return list
+}
+
+// trialEnv is the environment of one attempt.
+func (p *program) trialEnv(t *sdk.Trial, paths paths, own []string) []string {
+	env := make([]string, 0, len(p.env)+len(own)+12)
+	env = append(env, p.env...)
+	env = append(env,
+		"PWD="+t.Dir,
+		"TUNEHOST_TRIAL_ID="+t.ID,
+		"TUNEHOST_TRIAL_DIR="+t.Dir,
+		"TUNEHOST_EXPERIMENT="+t.Experiment,
+		"TUNEHOST_PARAMS="+paths.params,
+		"TUNEHOST_SEED="+strconv.FormatUint(t.Seed, 10),
+		"TUNEHOST_CHECKPOINT_DIR="+paths.checkpoints,
+		"TUNEHOST_CHANNEL="+paths.channel)
+	if t.Restore != "" {
+		env = append(env, "TUNEHOST_CHECKPOINT="+t.Restore)
+	}
+	return append(append(env, own...), "CUDA_VISIBLE_DEVICES="+p.devices(t))
+}
+
+// devices are the GPUs granted, or, for a trial that asked for none, what the
+// experiment file says in env.
+func (p *program) devices(t *sdk.Trial) string {
+	if len(t.Devices) == 0 {
+		return p.o.Env["CUDA_VISIBLE_DEVICES"]
+	}
+	return strings.Join(t.Devices, ",")
+}
+
+// paths are what the program is told of files.
+type paths struct {
+	params, checkpoints, channel string
+}

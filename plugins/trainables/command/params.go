@@ -1,0 +1,107 @@
+package command
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// params are the trial's parameters as text: each value as users would type
+// it, and nested ones under names joined with "/" too.
+type params map[string]string
+
+func parseParams(b []byte) (params, error) {
+	p := params{}
+	if len(bytes.TrimSpace(b)) == 0 {
+		return p, nil
+	}
+	if err := p.add("", b); err != nil {
+		return nil, fmt.Errorf("the trial's parameters are no JSON object: %w", err)
+	}
+	return p, nil
+}
+
+func (p params) add(prefix string, object []byte) error {
+	var m map[string]json.RawMessage
+	if err := json.Unmarshal(object, &m); err != nil {
+		return err
+	}
+	for name, v := range m {
+		if err := p.addValue(prefix+name, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p params) addValue(name string, v json.RawMessage) error {
+	switch v[0] {
+	case '"':
+		var s string
+		err := json.Unmarshal(v, &s)
+		p[name] = s
+		return err
+	case '{':
+		if err := p.add(name+"/", v); err != nil {
+			return err
+		}
+	}
+	var b bytes.Buffer
+	err := json.Compact(&b, v)
+	p[name] = b.String()
+	return err
+}
+
+func (p params) names() []string { return slices.Sorted(maps.Keys(p)) }
+
+// environ is one variable for each parameter. Where two share a name the first
+// has it, and clash says so.
+func (p params) environ() (env []string, clash string) {
+	taken := map[string]string{}
+	for _, name := range p.names() {
+		v := envName(name)
+		if first, ok := taken[v]; ok {
+			clash = fmt.Sprintf("parameters %q and %q share %s, which holds the first; read TUNEHOST_PARAMS instead", first, name, v)
+			continue
+		}
+		taken[v] = name
+		env = append(env, v+"="+p[name])
+	}
+	return env, clash
+}
+
+func envName(param string) string {
+	return "TUNEHOST_PARAM_" + strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z':
+			return r - 'a' + 'A'
+		case r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
+			return r
+		}
+		return '_'
+	}, param)
+}
+
+// writeParams makes sure that params.json is there and holds b.
+func writeParams(dir string, b []byte) (path string, err error) {
+	path = filepath.Join(dir, "params.json")
+	if old, err := os.ReadFile(path); err == nil && sameJSON(old, b) {
+		return path, nil
+	}
+	tmp := path + ".tmp"
+	if err := os.WriteFile(tmp, append(bytes.Clone(b), '\n'), 0o600); err != nil {
+		return "", err
+	}
+	return path, os.Rename(tmp, path)
+}
+
+func sameJSON(a, b []byte) bool {
+	var x, y bytes.Buffer
+	return bytes.Equal(bytes.TrimSpace(a), b) ||
+		json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
+}

@@ -1,0 +1,158 @@
+package command
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/channel"
+)
+
+// printed is what was understood of one line of stdout.
+type printed struct {
+	sdk.Result
+	zero      bool   // its iteration counts from 0, or is no count at all
+	skipped   string // the first key whose number has no metric's name
+	objective bool
+}
+
+// reader understands lines of one attempt's stdout.
+type reader struct {
+	objectives []string
+	patterns   []pattern
+	waiting    []sdk.Metric // found by patterns, for the next result
+}
+
+// read returns nil for a line that is nothing of ours, and an error for one
+// that means to be a result and is none.
+func (r *reader) read(line []byte) (*printed, error) {
+	if r.patterns != nil {
+		return r.match(line)
+	}
+	line = bytes.TrimSpace(line)
+	if len(line) < 2 || line[0] != '{' || line[len(line)-1] != '}' {
+		return nil, nil
+	}
+	return r.object(line)
+}
+
+func (r *reader) object(line []byte) (*printed, error) {
+	p := &printed{}
+	seen := map[string]bool{}
+	err := channel.Flatten(line, func(name string, v any) error {
+		if seen[name] {
+			return fmt.Errorf("%.64q is there twice", name)
+		}
+		seen[name] = true
+		return r.leaf(p, name, v)
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.objective = p.objective || len(r.objectives) == 0 && len(p.Metrics) > 0
+	return p, nil
+}
+
+func (r *reader) leaf(p *printed, name string, value any) error {
+	v, isNumber := value.(float64)
+	switch {
+	case slices.Contains(r.objectives, name):
+		p.objective = p.objective || isNumber
+	case name == "checkpoint":
+		p.Checkpoint, _ = value.(string)
+		return nil
+	case isNumber && (name == "iteration" || name == "training_iteration"):
+		p.count(v)
+		return nil
+	}
+	if !isNumber {
+		return nil
+	}
+	if channel.CheckName(name) != nil {
+		if p.skipped == "" {
+			p.skipped = name
+		}
+		return nil
+	}
+	if len(p.Metrics) == channel.MaxMetrics {
+		return fmt.Errorf("more than %d metrics", channel.MaxMetrics)
+	}
+	p.Metrics = append(p.Metrics, sdk.Metric{Name: name, Value: v})
+	return nil
+}
+
+func (p *printed) count(v float64) {
+	n, err := channel.Iteration(v)
+	p.Iteration, p.zero = n, err != nil
+}
+
+// match looks for the patterns. A line with an objective's metric is a result,
+// and takes with it what lines before it had.
+func (r *reader) match(line []byte) (*printed, error) {
+	objective, bad := false, error(nil)
+	for _, p := range r.patterns {
+		text, ok := p.find(line)
+		if !ok {
+			continue
+		}
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil && !errors.Is(err, strconv.ErrRange) {
+			bad = fmt.Errorf("metrics: %s matched %.64q, which is no number", p.name, text)
+			continue
+		}
+		r.note(p.name, v)
+		objective = objective || len(r.objectives) == 0 || slices.Contains(r.objectives, p.name)
+	}
+	if !objective {
+		return nil, bad
+	}
+	return r.take(), bad
+}
+
+func (p *pattern) find(line []byte) (string, bool) {
+	m := p.re.FindSubmatch(line)
+	if m == nil {
+		return "", false
+	}
+	return strings.TrimSpace(string(m[min(1, len(m)-1)])), true
+}
+
+// note keeps the newest value of a metric.
+func (r *reader) note(name string, v float64) {
+	for i := range r.waiting {
+		if r.waiting[i].Name == name {
+			r.waiting[i].Value = v
+			return
+		}
+	}
+	r.waiting = append(r.waiting, sdk.Metric{Name: name, Value: v})
+}
+
+func (r *reader) take() *printed {
+	p := &printed{objective: true}
+	for _, m := range r.waiting {
+		if (m.Name == "iteration" || m.Name == "training_iteration") && !slices.Contains(r.objectives, m.Name) {
+			p.count(m.Value)
+			continue
+		}
+		p.Metrics = append(p.Metrics, m)
+	}
+	r.waiting = r.waiting[:0]
+	return p
+}
+
+// names lists metrics for people, a few of them.
+func names(ms []sdk.Metric) string {
+	var list []string
+	for _, m := range ms[:min(len(ms), 8)] {
+		list = append(list, m.Name)
+	}
+	if len(ms) > 8 {
+		list = append(list, "…")
+	}
+	return strings.Join(list, ", ")
+}

@@ -1,0 +1,112 @@
+package command
+
+import (
+	"os"
+	"runtime"
+	"sync"
+	"syscall"
+	"unsafe"
+)
+
+// start runs the program. Pdeathsig is sent when the thread that started a
+// child ends, so one thread starts them all and never ends.
+func start(path string, args []string, attr *syscall.ProcAttr) (*process, error) {
+	var p *process
+	var err error
+	done := make(chan struct{})
+	starter() <- func() {
+		p, err = startHere(path, args, attr)
+		close(done)
+	}
+	<-done
+	return p, err
+}
+
+var starter = sync.OnceValue(func() chan<- func() {
+	adoptOrphans()
+	c := make(chan func())
+	go func() {
+		runtime.LockOSThread()
+		for f := range c {
+			f()
+		}
+	}()
+	return c
+})
+
+func startHere(path string, args []string, attr *syscall.ProcAttr) (*process, error) {
+	pidfd := -1
+	attr.Sys = sysProcAttr()
+	attr.Sys.Pdeathsig = syscall.SIGKILL
+	attr.Sys.PidFD = &pidfd
+	children.mu.Lock() // an unknown child would look like an orphan
+	defer children.mu.Unlock()
+	pid, err := syscall.ForkExec(path, args, attr)
+	if err != nil {
+		return nil, err
+	}
+	children.known[pid] = true
+	p := &process{pid: pid, exited: make(chan struct{})}
+	go p.wait(pidfd)
+	return p, nil
+}
+
+// wait reaps the program when it has ended. It waits in the runtime's poller:
+// a running trial holds no thread.
+func (p *process) wait(pidfd int) {
+	p.awaitExit(pidfd)
+	children.forget(p.pid, p.reap)
+}
+
+// reap kills what is left of the group, then takes the exit status. The
+// leader's number is its own until then, and so is the group's.
+func (p *process) reap() {
+	p.signal(syscall.SIGKILL)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for {
+		_, err := syscall.Wait4(p.pid, &p.status, 0, nil)
+		if err != syscall.EINTR {
+			break
+		}
+	}
+	p.gone = true
+	close(p.exited)
+}
+
+func (p *process) awaitExit(pidfd int) {
+	if pidfd < 0 { // a kernel before 5.4
+		p.hasExited(0)
+		return
+	}
+	_ = syscall.SetNonblock(pidfd, true)
+	f := os.NewFile(uintptr(pidfd), "pidfd")
+	defer f.Close()
+	conn, err := f.SyscallConn()
+	if err == nil {
+		err = conn.Read(func(uintptr) bool { return p.hasExited(syscall.WNOHANG) })
+	}
+	if err != nil {
+		p.hasExited(0)
+	}
+}
+
+const (
+	waitPID    = 1          // P_PID
+	waitExited = 4          // WEXITED
+	waitPeek   = 0x01000000 // WNOWAIT
+)
+
+// hasExited looks without reaping; without WNOHANG it waits.
+func (p *process) hasExited(flags uintptr) bool {
+	var info [128]byte // siginfo_t
+	for {
+		_, _, e := syscall.Syscall6(syscall.SYS_WAITID, waitPID, uintptr(p.pid),
+			uintptr(unsafe.Pointer(&info)), waitExited|waitPeek|flags, 0, 0)
+		if e == syscall.EINTR {
+			continue
+		}
+		// The first field is the signal's number: 0 where nothing happened.
+		return e != 0 || *(*int32)(unsafe.Pointer(&info)) != 0
+	}
+}

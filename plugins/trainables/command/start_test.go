@@ -1,0 +1,262 @@
+package command
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+func TestEnvironment(t *testing.T) {
+	run := newRun(t)
+	run.trial.Devices = []string{"0", "3"}
+	mustTrain(t, sh("env; pwd").with("environ", []string{
+		"PATH=" + os.Getenv("PATH"), "SECRET=s", "TUNEHOST_TRIAL_ID=outer", "CUDA_VISIBLE_DEVICES=0,1,2,3", "MINE=inherited",
+	}).with("env", map[string]string{"MINE": "2"}), run)
+	dir := run.trial.Dir
+	out := "\n" + readFile(t, dir, "stdout")
+	wantContains(t, out,
+		"\nTUNEHOST_TRIAL_ID=t00017\n", "\nTUNEHOST_TRIAL_DIR="+dir+"\n", "\nTUNEHOST_EXPERIMENT=digits\n",
+		"\nTUNEHOST_PARAMS="+dir+"/params.json\n", "\nTUNEHOST_SEED=42\n", "\nTUNEHOST_CHECKPOINT_DIR="+dir+"/.checkpoints\n",
+		"\nTUNEHOST_PARAM_LR=1e-04\n", "\nTUNEHOST_PARAM_OPTIMIZER=sgd\n", "\nTUNEHOST_PARAM_NET_UNITS=64\n",
+		"\nTUNEHOST_PARAM_NET={\"units\":64}\n", "\nCUDA_VISIBLE_DEVICES=0,3\n", "\nSECRET=s\n", "\nMINE=2\n", "\n"+dir+"\n")
+	if strings.Contains(out, "TUNEHOST_CHECKPOINT=") {
+		t.Error("a fresh start must not have TUNEHOST_CHECKPOINT")
+	}
+	if got := readFile(t, dir, "params.json"); got != string(run.trial.Params)+"\n" {
+		t.Errorf("params.json is %q", got)
+	}
+}
+
+func TestEnvironmentNotInherited(t *testing.T) {
+	run := newRun(t)
+	run.trial.Params = nil
+	run.trial.Restore = t.TempDir()
+	mustTrain(t, sh("env").with("inherit_env", false).with("env", map[string]string{"A": "1"}).with("environ",
+		[]string{"PATH=" + os.Getenv("PATH"), "HOME=/h", "LANG=C", "TMPDIR=/tmp", "SECRET=s", "PYTHONPATH=x"}), run)
+	var got []string
+	for line := range strings.Lines(readFile(t, run.trial.Dir, "stdout")) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		if name != "_" && name != "SHLVL" && name != "OLDPWD" { // the shell's own
+			got = append(got, name)
+		}
+		if name == "CUDA_VISIBLE_DEVICES" && value != "" {
+			t.Errorf("no GPU was granted, but %s", line)
+		}
+	}
+	slices.Sort(got)
+	want := []string{"A", "CUDA_VISIBLE_DEVICES", "HOME", "LANG", "PATH", "PWD", "TMPDIR", "TUNEHOST_CHANNEL", "TUNEHOST_CHECKPOINT",
+		"TUNEHOST_CHECKPOINT_DIR", "TUNEHOST_EXPERIMENT", "TUNEHOST_PARAMS", "TUNEHOST_SEED", "TUNEHOST_TRIAL_DIR", "TUNEHOST_TRIAL_ID"}
+	if !slices.Equal(got, want) {
+		t.Errorf("environment is\n%v, want\n%v", got, want)
+	}
+}
+
+// B-091 B-092
+func TestLogs(t *testing.T) {
+	for name, c := range map[string]struct {
+		log  any
+		want map[string]string
+	}{
+		"two files": {true, map[string]string{"stdout": "out\nout\n", "stderr": "err\nerr\n"}},
+		"one file":  {map[string]string{"stdout": "log", "stderr": "log"}, nil},
+		"only one":  {map[string]string{"stderr": "e"}, map[string]string{"e": "err\nerr\n"}},
+		"none":      {false, map[string]string{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run := newRun(t)
+			o := sh("echo out; echo err >&2").with("log", c.log)
+			mustTrain(t, o, run)
+			mustTrain(t, o, run) // a later attempt appends
+			files, _ := os.ReadDir(run.trial.Dir)
+			for _, f := range files {
+				if info, _ := f.Info(); info.Mode().Perm()&0o077 != 0 {
+					t.Errorf("%s is readable by others", f.Name())
+				}
+			}
+			if c.want == nil {
+				if got := readFile(t, run.trial.Dir, "log"); len(got) != len("outerrouterr")+4 {
+					t.Errorf("log is %q", got)
+				}
+				return
+			}
+			if len(files) != len(c.want)+2 { // params.json and .checkpoints
+				t.Errorf("files: %v", files)
+			}
+			for f, want := range c.want {
+				if got := readFile(t, run.trial.Dir, f); got != want {
+					t.Errorf("%s is %q", f, got)
+				}
+			}
+		})
+	}
+}
+
+func TestCommandTemplate(t *testing.T) {
+	base := t.TempDir()
+	for _, f := range []string{"train.sh", "data"} {
+		if err := os.WriteFile(filepath.Join(base, f), []byte("#!/bin/sh\nfor a; do echo \"<$a>\"; done\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := newRun(t)
+	mustTrain(t, opts{"base_dir": base, "command": []string{
+		"train.sh", "--lr={lr}", "{optimizer}/{net/units}", "{params}", "{{x}}", "data", "", "nodata"}}, run)
+	want := "<--lr=1e-04>\n<sgd/64>\n<" + run.trial.Dir + "/params.json>\n<{x}>\n<" + base + "/data>\n<>\n<nodata>\n"
+	if got := readFile(t, run.trial.Dir, "stdout"); got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+}
+
+func TestPlaceholders(t *testing.T) {
+	err := train(t, opts{"command": []string{"echo", "{momentum}"}}, newRun(t))
+	if _, ok := errors.AsType[*sdk.StartError](err); !ok {
+		t.Errorf("an unknown placeholder: %v", err)
+	}
+	wantContains(t, err.Error(), "{momentum}")
+	// Where the host names the space's parameters, one that this trial lacks is empty.
+	run := newRun(t)
+	mustTrain(t, opts{"command": []string{"echo", "<{momentum}>"}, "parameters": []string{"lr", "momentum"}}, run)
+	if got := readFile(t, run.trial.Dir, "stdout"); got != "<>\n" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestBadOptions(t *testing.T) {
+	for options, want := range map[string]string{
+		`{`:                            "options",
+		`{"command":[]}`:               "command is empty",
+		`{"command":["a"],"colour":1}`: "colour",
+		`{"command":["a","{"]}`:        "{{",
+		`{"command":["a","}"]}`:        "}}",
+		`{"command":["a","{}"]}`:       "{{",
+		`{"command":["a","{b{c}}"]}`:   "{{",
+		`{"command":["a","{lx}"],"parameters":["lr"]}`:                "{lx}",
+		`{"command":["a"],"deadline":-1}`:                             "deadline",
+		`{"command":["a"],"log":{"stdout":"../x"}}`:                   "log",
+		`{"command":["a"],"log":{"stdout":"params.json"}}`:            "log",
+		`{"command":["a"],"log":{"sdtout":"x"}}`:                      "sdtout",
+		`{"command":["a"],"env":{"A=B":"x"}}`:                         "env",
+		`{"command":["a"],"env":{"TUNEHOST_SEED":"1"}}`:               "TUNEHOST_SEED",
+		`{"command":["a"],"metrics":{"acc":"("}}`:                     "acc",
+		`{"command":["a"],"metrics":{"a c":"x"}}`:                     "a c",
+		`{"command":["a"],"metrics":{"loss":"x"},"objectives":["y"]}`: "y",
+	} {
+		_, _, err := Plugin().Open([]byte(options))
+		if err == nil {
+			t.Errorf("%s was taken", options)
+			continue
+		}
+		wantContains(t, err.Error(), want)
+		if strings.Contains(err.Error(), "\n") {
+			t.Errorf("more than a line: %v", err)
+		}
+	}
+}
+
+// The schema names each option, no more and no less.
+func TestSchema(t *testing.T) {
+	var s struct {
+		Properties map[string]struct{ Description string }
+	}
+	if err := json.Unmarshal(Plugin().Options, &s); err != nil {
+		t.Fatal(err)
+	}
+	o := reflect.TypeFor[options]()
+	for i := range o.NumField() {
+		name := o.Field(i).Tag.Get("json")
+		if s.Properties[name].Description == "" {
+			t.Errorf("%s is not described", name)
+		}
+	}
+	if len(s.Properties) != o.NumField() {
+		t.Errorf("%d properties, %d options", len(s.Properties), o.NumField())
+	}
+}
+
+// B-074
+func TestCannotStart(t *testing.T) {
+	base := t.TempDir()
+	write := func(name, text string, mode os.FileMode) {
+		if err := os.WriteFile(filepath.Join(base, name), []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("plain.py", "print(1)", 0o600)
+	write("noexec.py", "print(1)\n", 0o700)
+	write("badinterp", "#!/no/such/interpreter\n", 0o700)
+	for program, want := range map[string][]string{
+		"no-such-program": {"no-such-program", "PATH", "check the spelling"},
+		"./missing.py":    {"missing.py", "check the spelling"},
+		"plain.py":        {"plain.py", "not executable", "chmod +x", "[python3, train.py]"},
+		"noexec.py":       {"noexec.py", "#! line"},
+		"badinterp":       {"badinterp", "no such file"},
+		".":               {"directory"},
+	} {
+		err := train(t, opts{"command": []string{program}, "base_dir": base}, newRun(t))
+		if _, ok := errors.AsType[*sdk.StartError](err); !ok {
+			t.Errorf("%s: %v", program, err)
+			continue
+		}
+		wantContains(t, err.Error(), want...)
+	}
+}
+
+func TestRestoreMissing(t *testing.T) {
+	run := newRun(t)
+	run.trial.Restore = "/no/such/checkpoint"
+	err := train(t, sh("exit 0"), run)
+	if _, ok := errors.AsType[*sdk.RestoreError](err); !ok {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestStrangeParameters(t *testing.T) {
+	run := newRun(t)
+	run.trial.Params = []byte(`{"a-b":1,"a_b":2,"nul":"x\u0000y"}`)
+	err := train(t, sh("exit 0"), run)
+	if _, ok := errors.AsType[*sdk.StartError](err); !ok {
+		t.Errorf("a zero byte: %v", err)
+	}
+	wantContains(t, run.logged(), "a-b", "a_b", "TUNEHOST_PARAM_A_B")
+	run.trial.Params = []byte(`[1]`)
+	if err := train(t, sh("exit 0"), run); err == nil {
+		t.Error("parameters that are no object were taken")
+	}
+}
+
+// bareExec is the least that starting a program in Go costs.
+func BenchmarkBareExec(b *testing.B) {
+	for b.Loop() {
+		if err := exec.Command("/bin/true").Run(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkTrial(b *testing.B) {
+	p := openTest(b, opts{"command": []string{"/bin/true"}})
+	run := newRun(b)
+	for b.Loop() {
+		if err := p.Train(b.Context(), run); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkPrinted is what one printed result costs, from the pipe to the host.
+func BenchmarkPrinted(b *testing.B) {
+	p := openTest(b, sh(`yes '{"accuracy": 0.5, "loss": 0.25}' | head -n `+strconv.Itoa(b.N)))
+	run := &fakeRun{trial: newRun(b).trial, decide: func(sdk.Result) error { return nil }}
+	if err := p.Train(b.Context(), run); err != nil {
+		b.Fatal(err)
+	}
+}

@@ -1,0 +1,309 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// alive says whether a process that wrote its number to a file is there.
+func alive(t testing.TB, run *fakeRun, file string) bool {
+	t.Helper()
+	pid, err := strconv.Atoi(strings.TrimSpace(readFile(t, run.trial.Dir, file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return syscall.Kill(pid, 0) == nil
+}
+
+func exists(run *fakeRun, file string) bool {
+	_, err := os.Stat(filepath.Join(run.trial.Dir, file))
+	return err == nil
+}
+
+// B-070
+func TestFailures(t *testing.T) {
+	for name, c := range map[string]struct {
+		o    opts
+		want []string
+	}{
+		"status": {sh(`echo working >&2; printf 'ValueError: \033[31mboom\n' >&2; exit 3`),
+			[]string{"sh ended with exit status 3", "/stderr", "working", "ValueError: ?[31mboom"}},
+		"signal": {sh(`echo oops >&2; kill -SEGV $$`), []string{"signal 11", "oops"}},
+		"killed": {sh(`kill -9 $$`), []string{"signal 9", "memory", "nothing to stderr", "/stdout"}},
+		"no log": {sh(`echo oops >&2; exit 1`).with("log", false), []string{"exit status 1", "not logged", "oops"}},
+		"long":   {sh(`i=0; while [ $i -lt 1000 ]; do echo line $i >&2; i=$((i+1)); done; exit 1`), []string{"  line 990\n", "  line 999"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run := newRun(t)
+			if name != "no log" {
+				_ = os.WriteFile(filepath.Join(run.trial.Dir, "stderr"), []byte("of an earlier attempt\n"), 0o600)
+			}
+			err := train(t, c.o, run)
+			if err == nil {
+				t.Fatal("no error")
+			}
+			wantContains(t, err.Error(), c.want...)
+			for _, no := range []string{"earlier", "line 989"} {
+				if strings.Contains(err.Error(), no) {
+					t.Errorf("has %q: %v", no, err)
+				}
+			}
+		})
+	}
+}
+
+// Results that were printed before a failure are all told.
+func TestResultsBeforeFailure(t *testing.T) {
+	run := newRun(t)
+	if err := train(t, sh(`echo '{"accuracy":1}'; echo '{"accuracy":2}'; exit 1`), run); err == nil || len(run.results) != 2 {
+		t.Errorf("%v, %v", err, run.results)
+	}
+}
+
+// B-070: a hang past the deadline.
+func TestSilence(t *testing.T) {
+	err := train(t, sh(`echo begun >&2; sleep 100`).with("deadline", 0.3), newRun(t))
+	if err == nil {
+		t.Fatal("no error")
+	}
+	wantContains(t, err.Error(), "silent", "300ms", "begun")
+}
+
+// What is no silence: output on stderr, which the program writes to its log
+// itself, and waiting for a decision.
+func TestNoSilence(t *testing.T) {
+	run := newRun(t)
+	a := newAttempt(openTest(t, sh("")), run)
+	var err error
+	if a.stderr, err = openLog(run.trial.Dir, "stderr"); err != nil {
+		t.Fatal(err)
+	}
+	defer a.stderr.close()
+	if a.silent() < time.Hour { // nothing was heard since 1970
+		t.Error("a silent program was heard")
+	}
+	if _, err := a.stderr.WriteString("x"); err != nil || a.silent() > time.Hour {
+		t.Error("stderr is not heard", err)
+	}
+	a.heard.last.Store(0)
+	a.conns.waits.Add(1)
+	if a.silent() > time.Hour {
+		t.Error("waiting for a decision is taken for silence")
+	}
+}
+
+// stopAtFirst is a host that stops the trial at its first result.
+func stopAtFirst(sdk.Result) error { return sdk.ErrStopped }
+
+// B-023
+func TestStopAsksFirst(t *testing.T) {
+	run := newRun(t)
+	run.decide = stopAtFirst
+	err := train(t, sh(`
+		trap 'echo cleaned > cleaned; exit 0' TERM
+		echo '{"accuracy":1}'
+		while :; do sleep 0.01; done`), run)
+	if err != sdk.ErrStopped || !exists(run, "cleaned") {
+		t.Errorf("%v, cleaned: %v", err, exists(run, "cleaned"))
+	}
+}
+
+// B-023
+func TestStopKillsAfterGrace(t *testing.T) {
+	run := newRun(t)
+	run.decide = stopAtFirst
+	run.trial.GraceSeconds = 0.2
+	err := train(t, sh(`
+		trap 'echo asked > asked' TERM
+		sh -c 'trap "" TERM; echo $$ > child; while :; do sleep 0.01; done' &
+		while ! [ -s child ]; do sleep 0.01; done
+		echo '{"accuracy":1}'
+		while :; do sleep 0.01; done`), run)
+	if err != sdk.ErrStopped || !exists(run, "asked") || alive(t, run, "child") {
+		t.Errorf("%v, asked: %v, child: %v", err, exists(run, "asked"), alive(t, run, "child"))
+	}
+}
+
+// A stop between reports reaches a program that says nothing; also one that is
+// suspended.
+func TestStopWithoutReport(t *testing.T) {
+	run := newRun(t)
+	go func() {
+		for !exists(run, "ready") {
+			time.Sleep(time.Millisecond)
+		}
+		close(run.stopped)
+	}()
+	err := train(t, sh(`trap 'echo > cleaned; exit 1' TERM; echo > ready; kill -STOP $$; while :; do sleep 0.01; done`), run)
+	if err != sdk.ErrStopped || !exists(run, "cleaned") {
+		t.Errorf("%v, cleaned: %v", err, exists(run, "cleaned"))
+	}
+}
+
+// A program that hears "stop" in an answer may exit by itself, unasked.
+func TestStopByAnswer(t *testing.T) {
+	run := newRun(t)
+	run.decide = stopAtFirst
+	err := train(t, python(t, `
+import signal
+signal.signal(signal.SIGTERM, lambda *_: open("asked", "w"))
+`+pythonChannel+`
+assert report(metrics={"accuracy": 1})["decision"] == "stop"
+assert report(metrics={"accuracy": 2})["decision"] == "stop"
+open("left", "w")
+`), run)
+	if err != sdk.ErrStopped || !exists(run, "left") || exists(run, "asked") || len(run.results) != 1 {
+		t.Errorf("%v, left %v, asked %v, %v", err, exists(run, "left"), exists(run, "asked"), run.results)
+	}
+}
+
+// A checkpoint that a program makes while it is paused is offered to the host.
+func TestPauseTakesLastCheckpoint(t *testing.T) {
+	run := newRun(t)
+	run.decide = func(sdk.Result) error { return sdk.ErrPaused }
+	err := train(t, sh(`
+		trap 'mkdir .checkpoints/last; echo "{\"accuracy\":2,\"checkpoint\":\".checkpoints/last\"}"; exit 0' TERM
+		echo '{"accuracy":1}'
+		while :; do sleep 0.01; done`), run)
+	if !errors.Is(err, sdk.ErrStopped) || len(run.results) != 2 || filepath.Base(run.results[1].Checkpoint) != "last" {
+		t.Errorf("%v, %v", err, run.results)
+	}
+}
+
+func TestCancelKillsAtOnce(t *testing.T) {
+	run := newRun(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	run.decide = func(sdk.Result) error { cancel(); <-ctx.Done(); return sdk.ErrStopped }
+	p := openTest(t, sh(`trap '' TERM; echo $$ > pid; echo '{"accuracy":1}'; while :; do sleep 0.01; done`))
+	run.trial.GraceSeconds = 1e6
+	if err := p.Train(ctx, run); !errors.Is(err, sdk.ErrStopped) || alive(t, run, "pid") {
+		t.Errorf("%v, alive: %v", err, alive(t, run, "pid"))
+	}
+}
+
+// B-025: nothing that a trial started outlives it, however it hides.
+func TestLeftovers(t *testing.T) {
+	scripts := map[string]string{
+		"background": `sleep 1000 & echo $! > pid`,
+	}
+	if runtime.GOOS == "linux" {
+		scripts["setsid"] = `setsid sh -c 'trap "" TERM HUP; echo $$ > pid; exec sleep 1000' & while ! [ -s pid ]; do sleep 0.01; done`
+		scripts["double fork"] = `(setsid sh -c '(trap "" HUP; sh -c "echo \$PPID > parent; echo \$\$ > pid; exec sleep 1000" ) &' &); while ! [ -s pid ]; do sleep 0.01; done`
+		scripts["no environment"] = `setsid env -i sh -c 'echo $$ > pid; exec sleep 1000' & while ! [ -s pid ]; do sleep 0.01; done`
+		scripts["far away"] = `T=$PWD setsid sh -c 'cd /; echo $$ > $T/pid; exec sleep 1000' & while ! [ -s pid ]; do sleep 0.01; done`
+		scripts["tree"] = `setsid sh -c 'setsid sh -c "echo \$\$ > pid; sleep 1000; :" & sleep 1000; :' & while ! [ -s pid ]; do sleep 0.01; done`
+		scripts["failing"] = `setsid sh -c 'echo $$ > pid; exec sleep 1000' & while ! [ -s pid ]; do sleep 0.01; done; exit 1`
+	}
+	for name, script := range scripts {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			run := newRun(t)
+			run.trial.ID = "t-" + strings.ReplaceAll(name, " ", "-")
+			if err := train(t, sh(script), run); (err != nil) != (name == "failing") {
+				t.Fatal(err)
+			}
+			if alive(t, run, "pid") {
+				t.Error("it lives on")
+			}
+		})
+	}
+}
+
+// Trials at the same time do not touch each other's processes or reports.
+func TestManyTrials(t *testing.T) {
+	p := openTest(t, sh(`setsid sh -c 'echo $$ > pid; exec sleep 1000' & while ! [ -s pid ]; do sleep 0.01; done
+		echo "{\"accuracy\": $TUNEHOST_SEED}"; while ! [ -e go ]; do sleep 0.01; done; kill -0 $(cat pid) || exit 1`))
+	var all sync.WaitGroup
+	runs := make([]*fakeRun, 8)
+	for i := range runs {
+		run := newRun(t)
+		run.trial.ID, run.trial.Seed = fmt.Sprintf("many%d", i), uint64(i)
+		runs[i] = run
+		// Each goes on only when the one before has ended.
+		all.Go(func() {
+			if err := p.Train(t.Context(), run); err != nil {
+				t.Error(err)
+			}
+			if i > 0 {
+				_ = os.WriteFile(filepath.Join(runs[i-1].trial.Dir, "go"), nil, 0o600)
+			}
+		})
+	}
+	_ = os.WriteFile(filepath.Join(runs[len(runs)-1].trial.Dir, "go"), nil, 0o600)
+	all.Wait()
+	for i, run := range runs {
+		if got := run.values("accuracy"); len(got) != 1 || got[0] != float64(i) {
+			t.Errorf("trial %d: %v", i, got)
+		}
+		if alive(t, run, "pid") {
+			t.Errorf("a process of trial %d lives on", i)
+		}
+	}
+}
+
+// The sockets' directory is private, the sockets are used again, and both go
+// when nothing runs.
+func TestSockets(t *testing.T) {
+	tmp := t.TempDir()
+	if len(tmp) < 60 {
+		t.Setenv("TMPDIR", tmp)
+	}
+	p := openTest(t, sh(`stat -c %a $(dirname $TUNEHOST_CHANNEL); echo $TUNEHOST_CHANNEL`))
+	first, second := newRun(t), newRun(t)
+	for _, run := range []*fakeRun{first, second} {
+		if err := p.Train(t.Context(), run); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out := readFile(t, first.trial.Dir, "stdout")
+	mode, path, _ := strings.Cut(strings.TrimSpace(out), "\n")
+	if mode != "700" || len(path) > maxSocketPath || out != readFile(t, second.trial.Dir, "stdout") {
+		t.Errorf("%s, then %s", out, readFile(t, second.trial.Dir, "stdout"))
+	}
+	p.sockets.clear()
+	if _, err := os.Stat(filepath.Dir(path)); !os.IsNotExist(err) {
+		t.Errorf("the directory stays: %v", err)
+	}
+	if err := p.Train(t.Context(), newRun(t)); err != nil { // and comes back
+		t.Error(err)
+	}
+	p.sockets.clear()
+	// What a killed process left is removed by the next.
+	stale := filepath.Join(filepath.Dir(filepath.Dir(path)), dirPrefix+"stale")
+	if err := os.Mkdir(stale, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	l, err := listen(filepath.Join(stale, "0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	if err := p.Train(t.Context(), newRun(t)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(stale); !os.IsNotExist(err) {
+		t.Errorf("a stale directory stays: %v", err)
+	}
+}
+
+// dyingHost trains until it is killed.
+func dyingHost() {
+	p, err := newProgram([]byte(`{"command":["sh","-c","echo $$ > new; mv new pid; exec sleep 1000"]}`))
+	if err != nil {
+		panic(err)
+	}
+	run := &fakeRun{trial: sdk.Trial{ID: "dying", Dir: os.Getenv("DYING_HOST")}}
+	panic(p.Train(context.Background(), run))
+}

@@ -1,0 +1,157 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// step of a stop: a signal, some time after the step before.
+type step struct {
+	after  time.Duration
+	signal syscall.Signal
+}
+
+// stopSteps are SIGTERM, the grace, SIGKILL (B-023). A program that was told
+// to stop by the channel may first use half of the grace to exit by itself.
+func stopSteps(grace time.Duration, told bool) []step {
+	if told {
+		return []step{{grace / 2, syscall.SIGTERM}, {grace - grace/2, syscall.SIGKILL}}
+	}
+	return []step{{0, syscall.SIGTERM}, {grace, syscall.SIGKILL}}
+}
+
+// supervise returns when the program has ended.
+func (a *attempt) supervise(ctx context.Context) {
+	s := supervisor{a: a, cancelled: ctx.Done(), stopped: a.results.stopped}
+	if r, ok := a.run.(sdk.Stopper); ok {
+		s.asked = r.Stopped()
+	}
+	if a.p.deadline > 0 {
+		s.silence = time.NewTimer(a.p.deadline)
+		defer s.silence.Stop()
+	}
+	for s.next() {
+	}
+	s.arm(nil)
+}
+
+// supervisor waits for one thing after the other. Channels that have said all
+// they had to say are nil.
+type supervisor struct {
+	a         *attempt
+	cancelled <-chan struct{}
+	asked     <-chan struct{}
+	stopped   <-chan struct{}
+	silence   *time.Timer
+	steps     []step
+	timer     *time.Timer
+}
+
+func (s *supervisor) next() bool {
+	select {
+	case <-s.a.proc.exited:
+		return false
+	case <-s.cancelled:
+		s.cancelled = nil
+		s.a.kill()
+	case <-s.asked:
+		s.asked = nil
+		if !s.a.conns.waiting() { // else the program hears of it in the answer
+			s.a.results.stop(sdk.ErrStopped, false)
+		}
+	case <-s.stopped:
+		s.stopped, s.silence = nil, nil
+		s.arm(stopSteps(seconds(s.a.trial.GraceSeconds), s.a.results.wasTold()))
+	case <-timeOf(s.timer):
+		s.a.proc.signal(s.steps[0].signal)
+		s.arm(s.steps[1:])
+	case <-timeOf(s.silence):
+		s.listen()
+	}
+	return true
+}
+
+func timeOf(t *time.Timer) <-chan time.Time {
+	if t == nil {
+		return nil
+	}
+	return t.C
+}
+
+// arm waits for the first of the steps.
+func (s *supervisor) arm(steps []step) {
+	if s.timer != nil {
+		s.timer.Stop()
+	}
+	s.steps, s.timer = steps, nil
+	if len(steps) > 0 {
+		s.timer = time.NewTimer(steps[0].after)
+	}
+}
+
+// listen fails the trial if its deadline has passed in silence, or waits for
+// the rest.
+func (s *supervisor) listen() {
+	left := s.a.p.deadline - s.a.silent()
+	if left > 0 {
+		s.silence.Reset(left)
+		return
+	}
+	s.silence = nil
+	s.a.hung = true
+	s.a.kill()
+}
+
+func (a *attempt) kill() {
+	a.killed = true
+	a.proc.signal(syscall.SIGKILL)
+}
+
+// silent is for how long nothing was heard of the program. A log of stderr is
+// written by the program itself, so it is looked at; a program that waits for
+// a decision is not silent by its own fault.
+func (a *attempt) silent() time.Duration {
+	if size := a.stderr.size(); size != a.stderrSize {
+		a.stderrSize = size
+		a.heard.touch()
+	}
+	if a.conns.waiting() {
+		a.heard.touch()
+	}
+	return a.heard.since()
+}
+
+// failure is the message of a trial whose program failed: how it ended, where
+// its log is, and its last words (B-070).
+func (a *attempt) failure(how string) error {
+	words, where := a.stderr.tail(), a.stderr.name("stderr")
+	if a.stderr.File == nil {
+		words, where = a.stderrTail.bytes(), "its stderr is not logged"
+	}
+	last := lastLines(words)
+	if last == "  " {
+		return fmt.Errorf("%s %s; it wrote nothing to stderr; %s", a.args[0], how, a.stdout.name("stdout"))
+	}
+	return fmt.Errorf("%s %s; %s; it ends:\n%s", a.args[0], how, where, last)
+}
+
+func (l *logFile) name(what string) string {
+	if l.File == nil {
+		return "its " + what + " is not logged"
+	}
+	return "its " + what + " is in " + filepath.Clean(l.Name())
+}
+
+// signalName is what people know a signal by.
+func signalName(s syscall.Signal) string {
+	name := fmt.Sprintf("signal %d (%v)", int(s), s)
+	if s == syscall.SIGKILL {
+		name += ", by the system for want of memory or by somebody"
+	}
+	return name
+}
