@@ -122,6 +122,7 @@ func (m *Machine) resume(no TrialNo, front bool) {
 	if t.state != Paused {
 		return
 	}
+	t.reason = 0
 	m.move(no, Pending)
 	m.enqueue(no, front)
 }
