@@ -236,7 +236,7 @@ func TestHolderDoesNotDisturb(t *testing.T) {
 			}
 		}
 	})
-	for range 200 {
+	for range 50 {
 		lock, err := journal.LockDir(dir, time.Unix(0, 0))
 		must(t, err)
 		must(t, lock.Unlock())
