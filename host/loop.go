@@ -51,7 +51,9 @@ type Loop struct {
 	before   time.Duration // running time before it did
 	now      int64
 	finished bool
+	stepped  bool // something was applied by this host
 	names    names
+	heard    func(core.Event) // before its actions are carried out
 	records  [][]byte
 	spare    []news
 }
@@ -59,7 +61,7 @@ type Loop struct {
 // Run turns until the experiment is finished, or nothing can be recorded any
 // more.
 func (l *Loop) Run(ctx context.Context) error {
-	for !l.finished {
+	for !l.finished && !l.over() {
 		batch := l.inbox.take(l.spare)
 		if len(batch) == 0 {
 			select {
@@ -76,6 +78,12 @@ func (l *Loop) Run(ctx context.Context) error {
 		l.spare = batch
 	}
 	return nil
+}
+
+// over says that the experiment had ended before, and nothing has changed that.
+func (l *Loop) over() bool {
+	o, _ := l.machine.Outcome()
+	return o != 0 && l.stepped
 }
 
 // stepAll takes a batch in pieces of bounded size.
@@ -105,6 +113,7 @@ func (l *Loop) step(batch []news) error {
 			return err
 		}
 	}
+	l.stepped = true
 	l.crew.Flush()
 	if d := l.clock.Since(started); d > slowStep {
 		l.log.Slow("the loop's step", d)
@@ -181,7 +190,9 @@ func (l *Loop) apply(b []byte) error {
 	if err != nil {
 		return err
 	}
-	for _, a := range l.machine.Apply(at, e) {
+	actions := l.machine.Apply(at, e)
+	l.heard(e)
+	for _, a := range actions {
 		if _, last := a.(core.Finish); last {
 			l.finished = true
 		}

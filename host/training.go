@@ -29,6 +29,7 @@ type training struct {
 	inbox    *inbox
 	log      *Log
 	clock    Clock
+	storage  storage.Dir
 
 	work *queue[trainWork]
 	done chan struct{}
@@ -142,6 +143,10 @@ func (r *run) tell(c train.Command) {
 
 func (t *training) begin(ctx context.Context, a core.StartAttempt, w trainWork) {
 	r := &run{trial: a.Trial, attempt: a.Attempt, dir: w.dir, start: w.trial, heard: t.clock.Now()}
+	if err := t.storage.MakeTrialDir(w.dir, w.params); err != nil {
+		t.over(r, &core.AttemptEnded{Error: "its directory cannot be made: " + err.Error()})
+		return
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.runs[a.Trial] = r

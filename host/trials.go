@@ -57,7 +57,7 @@ func (t *trials) start(a core.StartAttempt) *sdk.Trial {
 		ID: t.id(a.Trial), Number: uint32(a.Trial), Attempt: a.Attempt, Experiment: e.Name,
 		Params: t.machine.Params(a.Trial), Seed: seedFor(t.seed, forTrial, uint64(a.Trial)),
 		Dir: t.dir(a.Trial), Resources: granted(t.machine.Request(a.Trial)), CheckpointEvery: spec.Checkpoint.Every,
-		RunAhead: int(spec.RunAhead), GraceSeconds: e.StopGrace.Seconds(),
+		CheckpointAtEnd: spec.Checkpoint.AtEnd, RunAhead: int(spec.RunAhead), GraceSeconds: e.StopGrace.Seconds(),
 	}
 	for _, slot := range a.Placement.Slots {
 		x.Devices = append(x.Devices, slot.Devices...)

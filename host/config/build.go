@@ -16,10 +16,12 @@ type builder struct {
 	root *node
 	e    *Experiment
 	bad  map[string]bool // top-level keys with mistakes of form
+	// wrong are parameters that were told to be wrong.
+	wrong map[string]bool
 }
 
 func build(p *problems, root *node, set *settings) *Experiment {
-	b := &builder{p, root, &Experiment{}, map[string]bool{}}
+	b := &builder{p, root, &Experiment{}, map[string]bool{}, map[string]bool{}}
 	b.shapes()
 	if root.kind != mapKind {
 		return b.e
@@ -63,8 +65,13 @@ func (b *builder) at(name string) *node {
 	if n := b.root.get(name); n != nil && !b.bad[name] {
 		return n
 	}
-	for _, k := range experiment.keys {
-		if k.name == name && k.value != "" {
+	return experiment.defaultOf(name)
+}
+
+// defaultOf is the default of a key, or nil.
+func (o *object) defaultOf(name string) *node {
+	for _, k := range o.keys {
+		if k.name == name {
 			return defaultOf(k)
 		}
 	}
@@ -88,12 +95,7 @@ func (f fields) at(name string) *node {
 	if n := f.n.get(name); n != nil {
 		return n
 	}
-	for _, k := range f.table.keys {
-		if k.name == name {
-			return defaultOf(k)
-		}
-	}
-	return nil
+	return f.table.defaultOf(name)
 }
 
 func (f fields) text(name string) string { return textOf(f.at(name)) }

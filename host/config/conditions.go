@@ -56,7 +56,12 @@ func (b *builder) condition(i int, n *node, prg *expr.Program, s *expr.Scope) {
 }
 
 func (b *builder) constraints() {
-	for _, n := range listItems(b.at("constraints")) {
+	list := listItems(b.at("constraints"))
+	if len(list) > maxRules {
+		b.fail(b.at("constraints").pos, "found %d constraints, the limit is %d; join them with &&", len(list), maxRules)
+		return
+	}
+	for _, n := range list {
 		prg := b.program(n, b.e.scope, expr.Bool)
 		if prg == nil {
 			continue

@@ -72,16 +72,20 @@ func (p *problems) warn(at Pos, format string, args ...any) {
 
 // err is what was collected, sorted, without repetitions; nil if nothing was.
 func (p *problems) err() error {
-	if len(p.errs) == 0 {
+	list := p.errs.tidy()
+	if len(list) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(p.errs, compareErrors)
-	list := slices.CompactFunc(p.errs, func(a, b *Error) bool { return *a == *b })
 	if extra := len(list) - maxErrors; extra > 0 {
 		last := &Error{Pos{File: list[0].Pos.File}, fmt.Sprintf("and %d more mistakes", extra)}
 		list = append(list[:maxErrors:maxErrors], last)
 	}
 	return list
+}
+
+func (e Errors) tidy() Errors {
+	slices.SortStableFunc(e, compareErrors)
+	return slices.CompactFunc(e, func(a, b *Error) bool { return *a == *b })
 }
 
 func compareErrors(a, b *Error) int {

@@ -78,7 +78,7 @@ var failures = &object{keys: []key{
 }}
 
 var trainable = &object{keys: []key{
-	{name: "command", what: "the program and its arguments", shape: &listOf{item: word, some: true}},
+	{name: "command", what: "the program and its arguments", shape: &listOf{item: word, some: true, like: " such as [python3, train.py]"}},
 	{name: "env", what: "variables of its environment", shape: &object{extra: word}},
 	{name: "inherit_env", what: "whether it gets the user's environment", shape: boolean, value: "true"},
 	{name: "metrics", what: "regular expressions that find metrics in its output", shape: &object{extra: pattern}},

@@ -219,14 +219,11 @@ func (o *optionErrors) find(path []string) *node {
 }
 
 func (o *optionErrors) unknown(path []string, name string) {
-	known := schemaKeys(o.schema, path)
-	expected := ""
-	if len(known) > 0 {
-		expected = ", expected " + list(known, 12)
-	} else {
-		expected = ", it has none"
+	expected := ", which has none"
+	if known := schemaKeys(o.schema, path); len(known) > 0 {
+		expected = expectedOrNearest(name, known)
 	}
-	o.fail(o.ref.keyPos(path, name), "unknown option %s of %s%s%s", quote(name), o.ref.Name, expected, nearest.Hint(name, known))
+	o.fail(o.ref.keyPos(path, name), "unknown option %s of %s%s", quote(name), o.ref.Name, expected)
 }
 
 // schemaKeys are the properties that a schema declares at a path of properties.

@@ -54,10 +54,10 @@ func Parse(name string, data []byte, options ...Option) (*Experiment, error) {
 	}
 	p := &problems{}
 	root := readYAML(p, name, data)
-	if root == nil {
+	if root == nil || root.kind == nullKind && len(p.errs) > 0 {
 		return nil, p.err()
 	}
-	if root.kind == nullKind && len(p.errs) == 0 {
+	if root.kind == nullKind {
 		p.fail(Pos{File: name}, "the file is empty, expected an experiment")
 		return nil, p.err()
 	}
@@ -70,7 +70,7 @@ func Parse(name string, data []byte, options ...Option) (*Experiment, error) {
 	if err := p.err(); err != nil {
 		return nil, err
 	}
-	e.File, e.Source, e.Overrides, e.tree, e.Warnings = name, data, set.sets, root, p.warnings
+	e.File, e.Source, e.Overrides, e.tree, e.Warnings = name, data, set.sets, root, p.warnings.tidy()
 	if e.Name == "" {
 		e.Name = baseName(name)
 	}

@@ -18,6 +18,10 @@ func (b *builder) points() {
 	if n == nil || b.bad["space"] {
 		return
 	}
+	if len(n.items) > maxPoints {
+		b.fail(n.pos, "found %d points, the limit is %d", len(n.items), maxPoints)
+		return
+	}
 	for _, item := range n.items {
 		b.e.Points = append(b.e.Points, Point{item.json(), b.point(item), item.pos})
 	}

@@ -34,7 +34,8 @@ func SchemaWith(infos []sdk.Info) []byte {
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	root["title"] = "tunehost experiment"
 	root["$defs"] = map[string]any{"parameter": parameterSchema()}
-	root["not"] = map[string]any{"required": []any{"objective", "objectives"}}
+	root["oneOf"] = []any{map[string]any{"required": []any{"objective"}}, map[string]any{"required": []any{"objectives"}}}
+	root["not"] = map[string]any{"required": []any{"resources", "placement"}}
 	properties := root["properties"].(map[string]any)
 	for key, kind := range map[string]sdk.Kind{"searcher": sdk.KindSearcher, "scheduler": sdk.KindScheduler} {
 		addOptions(properties[key].(map[string]any), infos, kind)

@@ -15,8 +15,12 @@ func override(p *problems, root *node, set string) {
 		p.fail(at, "found %s, expected KEY=VALUE", quote(set))
 		return
 	}
+	before := len(p.errs)
 	value := readYAML(p, at.File, []byte(text))
-	if value == nil {
+	for _, e := range p.errs[before:] {
+		e.Pos = at
+	}
+	if value == nil || len(p.errs) > before {
 		return
 	}
 	value = moved(value, at)
@@ -41,10 +45,12 @@ func put(p *problems, at *node, parts []string, e entry, where Pos) {
 		case next == nil && i == 0 && !isKey(name):
 			p.fail(where, "no key %s%s", quote(name), nearest.Hint(name, keyNames(experiment.keys)))
 			return
+		case next == nil && i == 0 && isPluginKey(name): // an option of the default
+			next = plugin.canon(experiment.defaultOf(name))
 		case next == nil || next.kind == nullKind:
 			next = &node{kind: mapKind, pos: where}
 		case next.kind == textKind && isPluginKey(name): // searcher: tpe, --set searcher.seed=3
-			next = &node{kind: mapKind, pos: next.pos, keys: []entry{{"plugin", next.pos, next}}}
+			next = plugin.canon(next)
 		case next.kind != mapKind:
 			p.fail(where, "%s is %s, expected a map", strings.Join(parts[:i+1], "."), next.describe())
 			return

@@ -42,6 +42,17 @@ func keyNames(keys []key) []string {
 	return names
 }
 
+func withKeys(keys []key) string {
+	names := keyNames(keys)
+	switch {
+	case len(names) == 0:
+		return ""
+	case len(names) > 6:
+		names = append(names[:6], "…")
+	}
+	return " with the keys " + strings.Join(names, ", ")
+}
+
 func (o *object) find(name string) shape {
 	for _, k := range o.keys {
 		if k.name == name {
@@ -53,7 +64,7 @@ func (o *object) find(name string) shape {
 
 func (o *object) check(p *problems, n *node) {
 	if n.kind != mapKind {
-		p.fail(n.pos, "found %s, expected a map with %s", n.describe(), list(keyNames(o.keys), 6))
+		p.fail(n.pos, "found %s, expected a map%s", n.describe(), withKeys(o.keys))
 		return
 	}
 	for _, e := range n.keys {
@@ -61,7 +72,7 @@ func (o *object) check(p *problems, n *node) {
 			s.check(p, e.value)
 			continue
 		}
-		p.fail(e.pos, "unknown key %s, expected %s%s", quote(e.name), list(keyNames(o.keys), 12), nearest.Hint(e.name, keyNames(o.keys)))
+		p.fail(e.pos, "unknown key %s%s", quote(e.name), expectedOrNearest(e.name, keyNames(o.keys)))
 	}
 	for _, name := range o.required {
 		if !n.has(name) {
@@ -102,9 +113,9 @@ func (o *object) canon(n *node) *node {
 // listOf is a list of one form. single: one value may stand for a list of it.
 type listOf struct {
 	item   shape
-	atMost int
 	some   bool // at least one
 	single bool
+	like   string // an example for messages
 }
 
 func (l *listOf) check(p *problems, n *node) {
@@ -113,7 +124,7 @@ func (l *listOf) check(p *problems, n *node) {
 			l.item.check(p, n)
 			return
 		}
-		p.fail(n.pos, "found %s, expected a list", n.describe())
+		p.fail(n.pos, "found %s, expected a list%s", n.describe(), l.like)
 		return
 	}
 	if l.some && len(n.items) == 0 {
@@ -185,6 +196,14 @@ func (s *special) canon(n *node) *node {
 		return n
 	}
 	return s.norm(n)
+}
+
+// expectedOrNearest says which name was probably meant, or else which there are.
+func expectedOrNearest(name string, known []string) string {
+	if hint := nearest.Hint(name, known); hint != "" {
+		return hint
+	}
+	return ", expected " + list(known, 40)
 }
 
 // list writes names for messages, at most limit of them.

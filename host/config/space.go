@@ -14,6 +14,8 @@ const (
 	maxNameBytes = 200
 	maxInteger   = 1 << 53
 	maxParams    = 1000
+	maxPoints    = 10_000
+	maxRules     = 100 // constraints
 )
 
 // decl is one leaf of the tree under `space`.
@@ -67,12 +69,35 @@ func (b *builder) space() {
 			b.e.scope.Computed = append(b.e.scope.Computed, d.name)
 		default:
 			searched = append(searched, d)
+			before := len(b.errs)
 			b.e.Space.Params = append(b.e.Space.Params, b.param(d))
+			b.wrong[d.name] = len(b.errs) > before
 		}
 	}
 	b.e.scope.Params = b.e.Space.Params
+	before := len(b.errs)
 	b.conditions(searched, derived)
 	b.derived(derived)
+	if !b.bad["space"] && len(b.errs) == before {
+		b.validate(searched)
+	}
+}
+
+// validate asks the space itself, which knows more of what no searcher can work
+// with: each parameter alone, so that the mistake has its place.
+func (b *builder) validate(searched []decl) {
+	for i, d := range searched {
+		if b.wrong[d.name] {
+			continue
+		}
+		alone := b.e.Space.Params[i]
+		alone.When = nil
+		err := (&space.Space{Params: []space.Param{alone}}).Validate()
+		if err != nil {
+			_, why, _ := strings.Cut(err.Error(), ": ")
+			b.fail(d.pos, "%s: %s", d.name, why)
+		}
+	}
 }
 
 func (b *builder) constant(d decl) {
@@ -202,6 +227,9 @@ func (b *builder) parameter(e entry, name, form string, whens []*node) []decl {
 	for _, k := range n.keys {
 		switch {
 		case k.name == form || slices.Contains(modifiers[form], k.name):
+		case strings.Contains(k.name, ")") && k.value.kind == nullKind:
+			b.fail(k.pos, "found %s as a key; an expression with a comma needs quotes around it", quote(k.name))
+			return nil
 		case slices.Contains(forms, k.name):
 			b.fail(k.pos, "found %q beside %q, expected one form", k.name, form)
 			ok = false
@@ -210,7 +238,7 @@ func (b *builder) parameter(e entry, name, form string, whens []*node) []decl {
 			b.fail(k.pos, `"log" does not go with "uniform", expected {loguniform: [a, b]}`)
 			ok = false
 		default:
-			b.fail(k.pos, "unknown key %s beside %q, expected %s%s", quote(k.name), form, list(modifiers[form], 5), nearest.Hint(k.name, modifiers[form]))
+			b.fail(k.pos, "unknown key %s beside %q%s", quote(k.name), form, expectedOrNearest(k.name, modifiers[form]))
 			ok = false
 		}
 	}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -45,7 +46,11 @@ func readYAML(p *problems, file string, data []byte) *node {
 	if doc == nil {
 		return &node{kind: nullKind, pos: Pos{file, 1, 1}}
 	}
-	return r.node(doc, 0)
+	root := r.node(doc, 0)
+	if r.nodes > maxNodes {
+		return nil
+	}
+	return root
 }
 
 func (r *reader) whole(format string, args ...any) *Error {
@@ -65,6 +70,9 @@ func (r *reader) parse(data []byte) (body ast.Node, problem *Error) {
 		}
 	}()
 	text := strings.TrimPrefix(string(data), "\ufeff")
+	if json.Valid([]byte(text)) { // JSON may be indented with tabs, YAML may not
+		text = strings.ReplaceAll(text, "\t", " ")
+	}
 	tokens := lexer.Tokenize(text)
 	if err := r.limits(tokens); err != nil {
 		return nil, err
@@ -342,7 +350,7 @@ func (r *reader) plain(out *node) {
 	if _, ok := out.float(); !ok {
 		if _, err := strconv.ParseUint(out.text, 0, 64); err != nil {
 			r.fail(out.pos, "number %s is out of range", quote(out.text))
-			out.text = "0"
+			out.text = "1" // which is right wherever a number is
 		}
 	}
 }

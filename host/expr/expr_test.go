@@ -119,9 +119,9 @@ func TestMistakes(t *testing.T) {
 		"model > 1":               `column 1: no parameter "model"; model is a group, write model.width`,
 		"model.widht > 1":         `column 1: no parameter "model.widht"; did you mean "model.width"?`,
 		"later > 1":               "column 1: later is declared later",
-		"lr > 1 and layers > 2":   `column 8: mismatched input 'and'; write &&, not and`,
-		"lr = 1":                  `column 4: token recognition error at: '= '; write ==, not =`,
-		"lr >":                    `column 5: mismatched input 'end of the expression'`,
+		"lr > 1 and layers > 2":   `column 8: unexpected 'and'; write &&, not and`,
+		"lr = 1":                  `column 4: unexpected '= '; write ==, not =`,
+		"lr >":                    `column 5: unexpected end of the expression`,
 		"lr":                      "column 1: the expression gives a number, expected true or false",
 		"optimizer == 3":          "column 1: compares a text with a number, which are never equal",
 		"optimizer > 3":           "column 11: > does not take (text, int)",
@@ -158,12 +158,12 @@ func TestDoubts(t *testing.T) {
 
 func TestBool(t *testing.T) {
 	s := &Scope{
-		Params:  []space.Param{{Name: "lr", Kind: space.Real, Low: 0, High: 1}, {Name: "layers", Kind: space.Int, Low: 1, High: 9}},
+		Params:  []space.Param{{Name: "lr", Kind: space.Real, Low: 0, High: 1}, {Name: "layers", Kind: space.Int, Low: 1, High: 9}, {Name: "time", Kind: space.Int, Low: 1, High: 9}},
 		Vars:    map[string]Type{"iteration": Int, "time": Float},
 		Metrics: true,
 	}
 	v := Values{
-		Params:  map[string]any{"lr": int64(1)},
+		Params:  map[string]any{"lr": int64(1), "time": int64(1)},
 		Metrics: map[string]float64{"accuracy": 0.9, "val/acc": 0.5, "bad": math.NaN()},
 		Vars:    map[string]any{"iteration": 81, "time": 3.5},
 	}
@@ -172,6 +172,7 @@ func TestBool(t *testing.T) {
 		"val.acc == 0.5":                        "true",
 		`metrics["val/acc"] < accuracy`:         "true",
 		"time > 3 && lr == 1":                   "true",
+		"time > 3 && params.time == 1":          "true",
 		"iteration / 2 == 40":                   "true",
 		"bad > 0":                               "false",
 		"missing > 1":                           "unknown",

@@ -284,8 +284,9 @@ var (
 	operatorNames  = strings.NewReplacer("_", "", "@", "")
 	pythonWords    = map[string]string{"and": "&&", "or": "||", "not": "!", "AND": "&&", "OR": "||", "True": "true", "False": "false"}
 	word           = regexp.MustCompile(`[A-Za-z]+|[^=!<>]=[^=]`)
-	typeWords      = strings.NewReplacer("string", "text", "double", "real", "dyn", "value")
-	methodTarget   = regexp.MustCompile(`^(\w+)\.\((.*)\)$`)
+	syntaxWords    = strings.NewReplacer("'<EOF>'", "end of the expression", "<EOF>", "end of the expression",
+		"mismatched input", "unexpected", "extraneous input", "unexpected", "token recognition error at: ", "unexpected ", "no viable alternative at input", "unexpected")
+	typeWords = strings.NewReplacer("string", "text", "double", "real", "dyn", "value")
 )
 
 // readable turns the evaluator's message into one for users.
@@ -294,11 +295,11 @@ func readable(msg string) string {
 	if m := overloadFor.FindStringSubmatch(msg); m != nil {
 		return fmt.Sprintf("%s does not take %s", operatorNames.Replace(m[1]), typeWords.Replace(m[2]))
 	}
-	msg = strings.TrimPrefix(msg, "Syntax error: ")
+	msg = syntaxWords.Replace(strings.TrimPrefix(msg, "Syntax error: "))
 	if i := strings.Index(msg, " expecting "); i > 0 {
 		msg = msg[:i]
 	}
-	return strings.ReplaceAll(strings.TrimPrefix(msg, overloadPrefix), "<EOF>", "end of the expression")
+	return strings.TrimPrefix(msg, overloadPrefix)
 }
 
 func issue(iss *cel.Issues, src string) error {

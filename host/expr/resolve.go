@@ -44,9 +44,6 @@ func newResolver(s *Scope, parsed *ast.AST) *resolver {
 	for _, name := range s.Computed {
 		r.known[name] = computedPrefix + name
 	}
-	for name := range s.Vars {
-		r.known[name] = varPrefix + name
-	}
 	return r
 }
 
@@ -204,10 +201,15 @@ func (r *resolver) inner(e ast.Expr) {
 	r.all(e.AsCall().Args())
 }
 
-// parameter resolves the longest prefix of c that is a known name.
+// parameter resolves a variable of the host, else the longest prefix of c that
+// is a known name.
 func (r *resolver) parameter(c chain) bool {
 	parts := append([]string{c.root}, c.path...)
-	if r.known[c.root] != varPrefix+c.root && c.root == "params" && r.known["params"] == "" {
+	if _, ok := r.scope.Vars[c.root]; ok {
+		r.replace(c.nodes[0], r.fac.NewIdent(c.nodes[0].ID(), varPrefix+c.root))
+		return true
+	}
+	if c.root == "params" && r.known["params"] == "" {
 		if len(c.path) == 0 {
 			r.replace(c.nodes[0], r.fac.NewIdent(c.nodes[0].ID(), paramsName))
 			return true

@@ -62,7 +62,8 @@ type Scope struct {
 	Constants map[string]any
 	// Computed are sample parameters: known to the host alone.
 	Computed []string
-	// Vars are the host's own variables, such as iteration.
+	// Vars are the host's own variables, such as iteration; a parameter of
+	// the same name is params.iteration.
 	Vars map[string]Type
 	// Metrics: any other name is a metric.
 	Metrics bool

@@ -18,7 +18,7 @@ const maxLength = 200
 // Of returns the candidate that is nearest to name, or "" when none is near.
 // Ties go to the name that sorts first, so that messages are stable.
 func Of(name string, candidates []string) string {
-	if len(name) > maxLength {
+	if len(name) > maxLength || len(name) < 2 {
 		return ""
 	}
 	best, distance := "", limit(name)+1
@@ -39,7 +39,7 @@ func Hint(name string, candidates []string) string {
 }
 
 // limit is the number of wrong letters that still counts as the same word.
-func limit(name string) int { return max(1, len(name)/3) }
+func limit(name string) int { return max(1, (len(name)+2)/3) }
 
 func between(name, candidate string) int {
 	if len(candidate) > maxLength {
@@ -52,5 +52,18 @@ func between(name, candidate string) int {
 	if len(a) >= 4 && (strings.HasPrefix(b, a) || strings.HasPrefix(a, b) && len(b) >= 4) {
 		return 1
 	}
+	if swapped(a, b) {
+		return 1
+	}
 	return levenshtein.ComputeDistance(a, b)
+}
+
+// swapped says whether two neighbouring letters are in the wrong order.
+func swapped(a, b string) bool {
+	for i := 0; i+1 < len(a) && len(a) == len(b); i++ {
+		if a[i] != b[i] {
+			return a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
+		}
+	}
+	return false
 }

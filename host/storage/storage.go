@@ -76,13 +76,12 @@ func (d Dir) Control() string { return filepath.Join(d.path, "control") }
 // Trial is a trial's directory; name comes from [TrialName].
 func (d Dir) Trial(name string) string { return filepath.Join(d.path, "trials", name) }
 
-// MakeTrial makes a trial's directory with its params.json.
-func (d Dir) MakeTrial(name string, params []byte) (string, error) {
-	dir := d.Trial(name)
+// MakeTrialDir makes a trial's directory with its params.json.
+func (d Dir) MakeTrialDir(dir string, params []byte) error {
 	if err := os.MkdirAll(filepath.Join(dir, checkpoints), dirMode); err != nil {
-		return "", err
+		return err
 	}
-	return dir, os.WriteFile(filepath.Join(dir, "params.json"), append(params, '\n'), fileMode)
+	return os.WriteFile(filepath.Join(dir, "params.json"), append(params[:len(params):len(params)], '\n'), fileMode)
 }
 
 // WriteFile replaces a file of the experiment at once: readers see the old one

@@ -66,6 +66,8 @@ type Trial struct {
 	Devices []string
 	// CheckpointEvery: results at multiples of it will be saved (0: none).
 	CheckpointEvery uint64
+	// CheckpointAtEnd: the last result (Result.Done) will be saved.
+	CheckpointAtEnd bool
 	// RunAhead is how many results may be reported beyond the decided ones.
 	RunAhead int
 	// GraceSeconds is the time that a stopped trial has to clean up.

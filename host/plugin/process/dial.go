@@ -4,23 +4,9 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"os"
 	"path/filepath"
 	"strings"
 )
-
-// maxSocketDir leaves room below the 108 bytes of a socket's path for the two
-// names that go-plugin appends.
-const maxSocketDir = 60
-
-// socketDir makes a directory of mode 0700 with a short path.
-func socketDir() (string, error) {
-	base := os.TempDir()
-	if len(base) > maxSocketDir {
-		base = "/tmp"
-	}
-	return os.MkdirTemp(base, "th-")
-}
 
 // dial connects to the socket that the plugin announced, instead of go-plugin,
 // which would connect to anything.

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -58,7 +59,7 @@ func parseHandshake(raw string) (handshake, error) {
 	}
 	// go-plugin takes shorter fields for something else.
 	if len(f) < 6 || len(f[5]) <= 50 {
-		return handshake{}, fmt.Errorf(msgNoCert)
+		return handshake{}, errors.New(msgNoCert)
 	}
 	return handshake{line: line, address: f[3]}, nil
 }

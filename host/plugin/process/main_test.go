@@ -29,6 +29,10 @@ func TestMain(m *testing.M) {
 			os.Exit(0)
 		}
 	}
+	// The race detector makes each process wait a second before its end.
+	if err := os.Setenv("GORACE", "atexit_sleep_ms=0"); err != nil {
+		panic(err)
+	}
 	os.Exit(m.Run())
 }
 
@@ -92,7 +96,7 @@ func self(t testing.TB, kind sdk.Kind, program string) process.Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return process.Config{Kind: kind, Name: program, Path: path, Args: []string{program}, Log: func(l process.Line) { logged(t, l) }}
+	return process.Config{Kind: kind, Name: program, Path: path, Args: []string{program}, Inherit: []string{"GORACE"}, Log: func(l process.Line) { logged(t, l) }}
 }
 
 func logged(t testing.TB, l process.Line) {
@@ -107,6 +111,7 @@ func start(t testing.TB, kind sdk.Kind) plugin.Plugin {
 	if !ok {
 		t.Fatal("no such plugin")
 	}
+	c.Inherit = []string{"GORACE"}
 	return startConfig(t, c)
 }
 

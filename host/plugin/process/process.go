@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -66,6 +67,7 @@ func (c *Config) title() string { return fmt.Sprintf("%s %q", c.Kind, c.Name) }
 type Process struct {
 	config Config
 	dir    string // of the socket, ours alone
+	held   *os.File
 	runner *runner
 	client *goplugin.Client
 	conn   *grpc.ClientConn
@@ -75,6 +77,7 @@ type Process struct {
 	opened bool
 	killed *plugin.Error // why the host has killed it
 
+	ending  atomic.Bool // Close was called
 	closing sync.Once
 	closed  chan struct{}
 }
@@ -111,11 +114,11 @@ func (p *Process) prepare() (err error) {
 			return err
 		}
 	}
-	if p.dir, err = socketDir(); err != nil {
-		return err
-	}
 	id, err := newIdentity()
 	if err != nil {
+		return err
+	}
+	if p.dir, p.held, err = socketDir(); err != nil {
 		return err
 	}
 	p.runner = newRunner(&p.config, p.dir, id)
@@ -204,6 +207,7 @@ func (p *Process) PID() int { return p.runner.pid() }
 // Close ends the process: it is asked to end, and killed with its group when
 // the grace is over. It returns when the process is gone.
 func (p *Process) Close() error {
+	p.ending.Store(true)
 	p.closing.Do(p.end)
 	<-p.closed
 	return nil
@@ -226,6 +230,7 @@ func (p *Process) end() {
 	}
 	p.runner.kill()
 	_ = os.RemoveAll(p.dir)
+	_ = p.held.Close()
 }
 
 // destroy kills the process at once, for the reason that later calls will give.

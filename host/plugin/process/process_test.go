@@ -166,7 +166,7 @@ func TestEnvironment(t *testing.T) {
 	t.Setenv("SECRET_TOKEN", "canary")
 	t.Setenv("ASKED_FOR", "given")
 	c := self(t, sdk.KindSearcher, "bad-env")
-	c.Inherit = []string{"ASKED_FOR", "UNSET"}
+	c.Inherit = append(c.Inherit, "ASKED_FOR", "UNSET")
 	c.Env = []string{"OWN=value"}
 	var mu sync.Mutex
 	var text strings.Builder

@@ -87,11 +87,9 @@ func (t *trainer) Recv() ([]train.Event, error) {
 	}
 }
 
-// broken says why the stream ended.
+// broken says why the stream ended, and lets the writer go.
 func (t *trainer) broken(err error) error {
-	t.mu.Lock()
-	closed := t.closed
-	t.mu.Unlock()
+	closed := t.end() || t.ending.Load()
 	switch {
 	case closed:
 		return io.EOF
@@ -99,6 +97,15 @@ func (t *trainer) broken(err error) error {
 		return t.garbage("Train", errors.New("it ended the stream"))
 	}
 	return t.callFailure(context.Background(), "Train", err)
+}
+
+// end closes the queue and reports whether it was closed already.
+func (t *trainer) end() (already bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	already, t.closed = t.closed, true
+	t.wake.Signal()
+	return already
 }
 
 // write sends what waits until the trainer is closed or the stream breaks; why
@@ -138,10 +145,7 @@ func (t *trainer) next() []train.Command {
 
 // Close implements plugin.Trainer.
 func (t *trainer) Close() error {
-	t.mu.Lock()
-	t.closed = true
-	t.wake.Signal()
-	t.mu.Unlock()
+	t.end()
 	err := t.Process.Close()
 	t.cancel()
 	return err

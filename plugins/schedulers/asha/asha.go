@@ -120,17 +120,17 @@ func (s *scheduler) record(b *bracket, k int, e *sdk.Event, t *trial, out *sdk.D
 	return loss <= cut
 }
 
-// promote wakes a trial that is held at rung k. One that ended is not there any
-// more, nor one that was promoted before, fell behind and is overtaken by fewer
-// now that the best are more.
+// promote wakes a trial that is held at rung k. Others may become one of the best
+// there too: those that ended, and those that were promoted long ago, fell
+// behind, and are back now that the best are more.
 func (s *scheduler) promote(b *bracket, k int, number uint32, out *sdk.Decisions) {
 	t := s.trials.At(number)
 	if s.options.Type != promotion || !t.hold.Held() || int(t.next) != k+1 {
 		return
 	}
 	s.active++
-	text := append([]byte("promoted: "), s.among(b, k)...)
-	t.hold.Order(sdk.Command{Kind: sdk.Resume, Trial: number, Reason: string(text)}, out)
+	reason := string(s.among([]byte("promoted: "), b, k))
+	t.hold.Order(sdk.Command{Kind: sdk.Resume, Trial: number, Reason: reason}, out)
 }
 
 // verdict is on a trial that was just recorded at rung k, below max.

@@ -13,3 +13,9 @@ func TestPlugin(t *testing.T) { schedtest.Plugin(t, Plugin) }
 func TestStories(t *testing.T) {
 	schedtest.Stories(t, Plugin, &space.Space{}, "testdata")
 }
+
+func TestChaos(t *testing.T) {
+	for _, options := range []string{`{"max": 9}`, `{"max": 9, "type": "promotion"}`, `{"max": 9, "type": "promotion", "brackets": 3, "reduction_factor": 2}`} {
+		schedtest.Chaos(t, Plugin, schedtest.Problem(5), options)
+	}
+}

@@ -12,12 +12,12 @@ import (
 // notAmong: "loss 0.41 at iteration 3 is not among the best 3 of 9 at rung 3
 // (0.35 or better)".
 func (s *scheduler) notAmong(e *sdk.Event, t *trial, k int) string {
-	text := make([]byte, 0, 96)
+	text := make([]byte, 0, 128)
 	text = s.objective.Append(text, s.objective.Loss(e))
 	text = append(text, " at iteration "...)
 	text = strconv.AppendUint(text, e.Iteration, 10)
 	text = append(text, " is not "...)
-	return string(append(text, s.among(&s.brackets[t.bracket], k)...))
+	return string(s.among(text, &s.brackets[t.bracket], k))
 }
 
 // waits: "waits at rung 3 for others (1 of 3)", or why it is not promoted.
@@ -36,9 +36,8 @@ func (s *scheduler) waits(e *sdk.Event, t *trial, k int) string {
 }
 
 // among: "among the best 3 of 9 at rung 3 (0.35 or better)".
-func (s *scheduler) among(b *bracket, k int) []byte {
+func (s *scheduler) among(text []byte, b *bracket, k int) []byte {
 	r := &b.rungs[k]
-	text := make([]byte, 0, 64)
 	text = append(text, "among the best "...)
 	text = strconv.AppendInt(text, int64(r.Best()), 10)
 	text = append(text, " of "...)

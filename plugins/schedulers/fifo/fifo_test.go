@@ -23,3 +23,9 @@ func TestDecidesNothing(t *testing.T) {
 		t.Fatalf("%+v, %v", out, err)
 	}
 }
+
+func TestChaos(t *testing.T) {
+	for _, options := range []string{`{}`} {
+		schedtest.Chaos(t, Plugin, schedtest.Problem(5), options)
+	}
+}

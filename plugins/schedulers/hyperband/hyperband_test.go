@@ -107,3 +107,9 @@ func TestEveryTrialEnds(t *testing.T) {
 }
 
 type fataler interface{ Fatalf(string, ...any) }
+
+func TestChaos(t *testing.T) {
+	for _, options := range []string{`{"max": 9}`, `{"max": 9, "reduction_factor": 2}`} {
+		schedtest.Chaos(t, Plugin, schedtest.Problem(5), options)
+	}
+}

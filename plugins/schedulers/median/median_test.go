@@ -131,3 +131,9 @@ func BenchmarkResult(b *testing.B) {
 		}
 	}
 }
+
+func TestChaos(t *testing.T) {
+	for _, options := range []string{`{}`, `{"grace": 1, "min_trials": 1}`} {
+		schedtest.Chaos(t, Plugin, schedtest.Problem(5), options)
+	}
+}

@@ -39,3 +39,9 @@ func TestBatchingDoesNotMatter(t *testing.T) {
 		}
 	})
 }
+
+func TestChaos(t *testing.T) {
+	for _, options := range []string{`{"patience": 2}`, `{"patience": 2, "limit": 2}`} {
+		schedtest.Chaos(t, Plugin, schedtest.Problem(5), options)
+	}
+}

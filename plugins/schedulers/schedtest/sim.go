@@ -25,6 +25,9 @@ type Sim struct {
 	Step func(trial uint32) uint64
 	// Pick chooses one of n: which running trial is next, and so on.
 	Pick func(n int) int
+	// Limit ends the simulation after so many iterations in all; 0: none.
+	// Exploiting trials may go back as often as they advance.
+	Limit int
 	// SearchEnds: SearchEnded is told after the last trial was added.
 	SearchEnds bool
 }
@@ -53,7 +56,7 @@ func (s Sim) Run(scheduler sdk.Scheduler) (History, error) {
 	r := &run{Sim: s, scheduler: scheduler, history: History{Ends: map[uint32]End{}}}
 	for {
 		r.fill()
-		if len(r.running) == 0 && len(r.untold) == 0 {
+		if r.over() {
 			return r.history, nil
 		}
 		for range 1 + s.Pick(max(1, s.Burst)) {
@@ -76,8 +79,13 @@ type run struct {
 }
 
 type simulated struct {
-	iteration, told, until, saved uint64
-	paused                        bool
+	iteration, told, until uint64
+	saved                  []uint64 // iterations of its checkpoints
+	paused                 bool
+}
+
+func (r *run) over() bool {
+	return len(r.running) == 0 && len(r.untold) == 0 || r.Limit > 0 && r.history.Iterations >= r.Limit
 }
 
 func (r *run) event(kind sdk.EventKind, trial uint32) *sdk.Event {
@@ -216,7 +224,7 @@ func (r *run) apply(d sdk.Decision, e sdk.Event) {
 		r.end(e.Trial, sdk.TrialCompleted, d.Reason)
 	case sdk.Pause:
 		r.leave(e.Trial)
-		t.iteration, t.saved, t.paused = e.Iteration, e.Iteration, true
+		t.iteration, t.saved, t.paused = e.Iteration, append(t.saved, e.Iteration), true
 		saved := r.event(sdk.CheckpointSaved, e.Trial)
 		saved.Iteration = e.Iteration
 		r.push(*saved)
@@ -237,11 +245,10 @@ func (r *run) commanded(c sdk.Command) error {
 		r.end(c.Trial, sdk.TrialRemoved, c.Reason)
 		return nil
 	case sdk.Exploit:
-		donor := r.trials[c.Donor]
-		if donor.saved == 0 || donor.saved != c.Iteration || c.Donor == c.Trial {
-			return fmt.Errorf("trial %d exploits %d@%d, which has its checkpoint at %d", c.Trial, c.Donor, c.Iteration, donor.saved)
+		if saved := r.trials[c.Donor].saved; !slices.Contains(saved, c.Iteration) || c.Donor == c.Trial {
+			return fmt.Errorf("trial %d exploits %d@%d, which has its checkpoints at %v", c.Trial, c.Donor, c.Iteration, saved)
 		}
-		t.iteration, t.told, t.until = c.Iteration, min(t.told, c.Iteration), 0
+		*t = simulated{iteration: c.Iteration, told: min(t.told, c.Iteration)}
 	}
 	r.queue = append(r.queue, c.Trial)
 	return nil

@@ -37,7 +37,7 @@ func protect(call string, f func() error) (err error) {
 }
 
 // errNothing is for authors whose Open returns neither a plugin nor an error.
-var errNothing = errors.New("Open returned nothing: this is a bug of the plugin")
+var errNothing = errors.New("its Open returned nothing, which is a bug of the plugin")
 
 // options gives authors an object where the user wrote none.
 func options(o []byte) []byte {

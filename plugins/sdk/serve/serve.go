@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -55,6 +56,14 @@ func Run(s Set) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+	certs, err := serverTLS(os.Getenv("PLUGIN_CLIENT_CERT"))
+	if err == nil {
+		err = announce(certs)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	out := newStdio()
 	log := newLogger(out.err)
 	services := newServices(s, log)
@@ -66,6 +75,7 @@ func Run(s Set) int {
 		HandshakeConfig:  Handshake(),
 		VersionedPlugins: map[int]plugin.PluginSet{Protocol: {"tunehost": services}},
 		Logger:           log,
+		TLSProvider:      func() (*tls.Config, error) { return certs, nil },
 		GRPCServer: func(opts []grpc.ServerOption) *grpc.Server {
 			return grpc.NewServer(append(opts,
 				grpc.MaxRecvMsgSize(MaxMessage), grpc.StatsHandler(&connections{host: host, stdio: out}))...)

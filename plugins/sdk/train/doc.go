@@ -10,9 +10,13 @@
 //
 // A run may have reported RunAhead results more than the host has granted
 // credits for: Report returns when reported − granted <= RunAhead. A result
-// whose iteration is a multiple of CheckpointEvery, and the last result (Done)
-// of a trainable that can save, wait until granted reaches reported (B-009), so
-// that the host can ask for a checkpoint of just that result before it answers.
-// Every result must therefore be answered, and a host that grants many credits
-// at once does not grant past the next result that is to be saved.
+// whose iteration is a multiple of CheckpointEvery waits until granted reaches
+// reported (B-009), so that the host can ask for a checkpoint of just that
+// result before it answers. Every result must therefore be answered, and a host
+// that grants many credits at once does not grant past the next result that is
+// to be saved.
+//
+// The last result (Done) needs no answer: Report returns at once, or, when the
+// trainable saves and the result is due a checkpoint (CheckpointEvery or
+// CheckpointAtEnd) that it has not made itself, once it was saved.
 package train

@@ -21,10 +21,11 @@ type run struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	wake   chan struct{} // holds a token when something was ordered
+	halt   chan struct{} // closed when the run was told to stop
 
 	mu      sync.Mutex // guards what the host orders
 	granted uint64
-	saves   []string // directories asked for, oldest first
+	asked   []string // directories to save into, oldest first
 	stop    bool
 	stopDir string
 	killed  bool
@@ -38,7 +39,7 @@ func newRun(s *Session, id uint64, trial sdk.Trial) *run {
 	ctx, cancel := context.WithCancel(s.ctx)
 	return &run{
 		s: s, id: id, trial: trial, iteration: trial.Iteration,
-		ctx: ctx, cancel: cancel, wake: make(chan struct{}, 1),
+		ctx: ctx, cancel: cancel, wake: make(chan struct{}, 1), halt: make(chan struct{}),
 	}
 }
 
@@ -49,11 +50,12 @@ func (r *run) order(c *Command) {
 	case Continue:
 		r.granted += min(uint64(c.Credits), math.MaxUint64-r.granted)
 	case Save:
-		r.saves = append(r.saves, c.Dir)
+		r.asked = append(r.asked, c.Dir)
 	case Stop:
-		r.stop, r.stopDir = true, c.Dir
+		r.halted(c.Dir)
 	case Kill:
-		r.stop, r.stopDir, r.killed = true, "", true
+		r.halted("")
+		r.killed = true
 		r.cancel()
 	}
 	r.mu.Unlock()
@@ -62,6 +64,17 @@ func (r *run) order(c *Command) {
 	default:
 	}
 }
+
+// halted needs r.mu.
+func (r *run) halted(dir string) {
+	if !r.stop {
+		close(r.halt)
+	}
+	r.stop, r.stopDir = true, dir
+}
+
+// Stopped implements sdk.Stopper.
+func (r *run) Stopped() <-chan struct{} { return r.halt }
 
 // Trial implements sdk.Run.
 func (r *run) Trial() sdk.Trial { return r.trial }
@@ -95,14 +108,20 @@ func (r *run) Report(res sdk.Result, save func(dir string) error) error {
 		Kind: Result, Run: r.id, Metrics: slices.Clone(res.Metrics), Iteration: res.Iteration,
 		Checkpoint: res.Checkpoint, Done: res.Done,
 	})
-	ahead := r.ahead(res, save != nil)
+	due := r.due(res, save != nil)
+	if res.Done && !due {
+		return nil // nobody has to decide whether it goes on
+	}
 	for {
-		switch r.obey(ahead, save) {
+		switch r.obey(due, save) {
 		case stopped:
 			return sdk.ErrStopped
 		case goesOn:
 			return nil
 		case saved:
+			if res.Done {
+				return nil
+			}
 			continue // what was ordered meanwhile counts too
 		}
 		select {
@@ -129,13 +148,22 @@ func (r *run) count(iteration uint64) {
 	r.iteration = iteration
 }
 
-// ahead is how many undecided results may be left behind after this one.
-func (r *run) ahead(res sdk.Result, saves bool) uint64 {
-	due := r.trial.CheckpointEvery > 0 && r.iteration%r.trial.CheckpointEvery == 0
-	if due || res.Done && saves {
-		return 0
+// due reports whether the host will ask for a checkpoint of this result before
+// it answers.
+func (r *run) due(res sdk.Result, saves bool) bool {
+	every := r.trial.CheckpointEvery
+	switch {
+	case every > 0 && r.iteration%every == 0:
+		return !res.Done || r.saves(res, saves)
+	case res.Done && r.trial.CheckpointAtEnd:
+		return r.saves(res, saves)
 	}
-	return uint64(max(r.trial.RunAhead, 0))
+	return false
+}
+
+// saves reports whether there is something to ask for.
+func (r *run) saves(res sdk.Result, saves bool) bool {
+	return saves && r.s.traits.Saves && res.Checkpoint == ""
 }
 
 // obeyed is what came of the orders.
@@ -149,13 +177,17 @@ const (
 )
 
 // obey carries out what was ordered, on the training goroutine.
-func (r *run) obey(ahead uint64, save func(string) error) obeyed {
+func (r *run) obey(due bool, save func(string) error) obeyed {
+	ahead := uint64(max(r.trial.RunAhead, 0))
+	if due {
+		ahead = 0
+	}
 	r.mu.Lock()
-	dirs, stop := r.saves, r.stop
+	dirs, stop := r.asked, r.stop
 	if stop && r.stopDir != "" {
 		dirs = append(dirs, r.stopDir)
 	}
-	r.saves, r.stopDir = nil, ""
+	r.asked, r.stopDir = nil, ""
 	goOn := r.reported <= r.granted || r.reported-r.granted <= ahead
 	r.mu.Unlock()
 	for _, dir := range dirs {

@@ -21,6 +21,7 @@ func TrialToProto(t *sdk.Trial) *pb.Trial {
 		CheckpointEvery: t.CheckpointEvery,
 		RunAhead:        uint32(min(natural(t.RunAhead), maxRunAhead)),
 		GraceSeconds:    t.GraceSeconds,
+		CheckpointAtEnd: t.CheckpointAtEnd,
 	}
 }
 
@@ -37,6 +38,7 @@ func TrialFromProto(m *pb.Trial) *sdk.Trial {
 		CheckpointEvery: m.GetCheckpointEvery(),
 		RunAhead:        int(min(uint64(m.GetRunAhead()), maxRunAhead)),
 		GraceSeconds:    m.GetGraceSeconds(),
+		CheckpointAtEnd: m.GetCheckpointAtEnd(),
 	}
 }
 

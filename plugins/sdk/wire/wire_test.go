@@ -57,7 +57,7 @@ var text = rapid.String()
 func event() *rapid.Generator[sdk.Event] {
 	return rapid.Custom(func(t *rapid.T) sdk.Event {
 		return sdk.Event{
-			Number: rapid.Uint64().Draw(t, "number"), Kind: sdk.EventKind(rapid.IntRange(1, 10).Draw(t, "kind")),
+			Number: rapid.Uint64().Draw(t, "number"), Kind: sdk.EventKind(rapid.IntRange(1, int(sdk.SearchEnded)).Draw(t, "kind")),
 			Trial: rapid.Uint32().Draw(t, "trial"), Attempt: rapid.Uint32().Draw(t, "attempt"),
 			Iteration: rapid.Uint64().Draw(t, "iteration"), Point: point.Draw(t, "p"),
 			Losses: rapid.SliceOf(number).Draw(t, "losses"), Metrics: rapid.SliceOf(metric()).Draw(t, "metrics"),
@@ -198,6 +198,7 @@ func command() *rapid.Generator[train.Command] {
 				Seed: rapid.Uint64().Draw(t, "seed"), Dir: text.Draw(t, "d"), Restore: text.Draw(t, "r"),
 				Iteration: rapid.Uint64().Draw(t, "i"), Resources: bytes.Draw(t, "resources"), Devices: rapid.SliceOf(text).Draw(t, "devices"),
 				CheckpointEvery: rapid.Uint64().Draw(t, "every"), RunAhead: rapid.IntRange(0, 1<<30).Draw(t, "ahead"), GraceSeconds: number.Draw(t, "grace"),
+				CheckpointAtEnd: rapid.Bool().Draw(t, "end"),
 			}
 		}
 		return c

@@ -166,8 +166,11 @@ var buffers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 32<<10
 
 func (a *attempt) readStdout() {
 	b := buffers.Get().(*bufio.Reader)
-	defer buffers.Put(b)
 	b.Reset(&loggedReader{a: a, from: a.output[0]})
+	defer func() {
+		b.Reset(nil)
+		buffers.Put(b)
+	}()
 	lines := channel.NewLines(b)
 	for {
 		line, cut, err := lines.Next()

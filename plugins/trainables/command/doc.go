@@ -41,6 +41,6 @@
 // their TUNEHOST_TRIAL_ID or their working directory.
 //
 // On Linux programs are killed by the kernel when this process dies. That does
-// not reach their children, so whoever runs this plugin should end it in
-// order: by ending its stream, not by SIGKILL.
+// not reach their children, so whoever runs this plugin should end it in order,
+// by ending its stream, and look for what is left after a SIGKILL.
 package command

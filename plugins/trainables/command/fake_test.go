@@ -98,6 +98,7 @@ func openTest(t testing.TB, o opts) *program {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(p.sockets.clear)
 	return p
 }
 

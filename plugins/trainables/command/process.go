@@ -28,21 +28,5 @@ func (p *process) signal(sig syscall.Signal) {
 	}
 }
 
-// reap kills what is left of the group, then takes the exit status. The
-// leader's number is its own until then, and so is the group's.
-func (p *process) reap() {
-	p.signal(syscall.SIGKILL)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for {
-		_, err := syscall.Wait4(p.pid, &p.status, 0, nil)
-		if err != syscall.EINTR {
-			break
-		}
-	}
-	p.gone = true
-	close(p.exited)
-}
-
 // sysProcAttr puts the program in its own process group, without a terminal.
 func sysProcAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

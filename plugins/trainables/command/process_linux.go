@@ -58,6 +58,22 @@ func (p *process) wait(pidfd int) {
 	children.forget(p.pid, p.reap)
 }
 
+// reap kills what is left of the group, then takes the exit status. The
+// leader's number is its own until then, and so is the group's.
+func (p *process) reap() {
+	p.signal(syscall.SIGKILL)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for {
+		_, err := syscall.Wait4(p.pid, &p.status, 0, nil)
+		if err != syscall.EINTR {
+			break
+		}
+	}
+	p.gone = true
+	close(p.exited)
+}
+
 func (p *process) awaitExit(pidfd int) {
 	if pidfd < 0 { // a kernel before 5.4
 		p.hasExited(0)

@@ -237,8 +237,12 @@ func TestChannelFromShell(t *testing.T) {
 	}
 }
 
-// TestMain makes the test's own program the client of TestChannelFromShell.
+// TestMain makes the test's own program the client of TestChannelFromShell and
+// the host of TestHostDies.
 func TestMain(m *testing.M) {
+	if os.Getenv("DYING_HOST") != "" {
+		dyingHost()
+	}
 	if os.Getenv("REPORT_CLIENT") == "" || len(os.Args) != 3 {
 		os.Exit(m.Run())
 	}

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -111,14 +112,32 @@ func (s *sockets) create() (*socket, error) {
 // made for this plugin's sockets goes with the plugin; else a temporary one.
 func privateDir() (string, error) {
 	for _, parent := range []string{os.Getenv("PLUGIN_UNIX_SOCKET_DIR"), os.TempDir(), "/tmp"} {
-		if parent == "" || !filepath.IsAbs(parent) || len(parent) > maxSocketPath-len("/tunehost-0123456789/123456") {
+		if parent == "" || !filepath.IsAbs(parent) || len(parent) > maxSocketPath-len("/tunehost-ch-0123456789/123456") {
 			continue
 		}
-		if dir, err := os.MkdirTemp(parent, "tunehost-"); err == nil {
+		if dir, err := os.MkdirTemp(parent, dirPrefix); err == nil {
+			removeStale(parent)
 			return dir, nil
 		}
 	}
-	return os.MkdirTemp("", "tunehost-")
+	return os.MkdirTemp("", dirPrefix)
+}
+
+const dirPrefix = "tunehost-ch-"
+
+// removeStale removes what processes that were killed could not: directories
+// with a first socket that nobody listens to. Other users' are out of reach.
+func removeStale(parent string) {
+	firsts, _ := filepath.Glob(filepath.Join(parent, dirPrefix+"*", "0"))
+	for _, path := range firsts {
+		c, err := net.Dial("unix", path)
+		if err == nil {
+			c.Close()
+		}
+		if errors.Is(err, syscall.ECONNREFUSED) {
+			os.RemoveAll(filepath.Dir(path))
+		}
+	}
 }
 
 func listen(path string) (*os.File, error) {

@@ -1,11 +1,14 @@
 package command
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -159,6 +162,26 @@ func TestBadOptions(t *testing.T) {
 	}
 }
 
+// The schema names each option, no more and no less.
+func TestSchema(t *testing.T) {
+	var s struct {
+		Properties map[string]struct{ Description string }
+	}
+	if err := json.Unmarshal(Plugin().Options, &s); err != nil {
+		t.Fatal(err)
+	}
+	o := reflect.TypeFor[options]()
+	for i := range o.NumField() {
+		name := o.Field(i).Tag.Get("json")
+		if s.Properties[name].Description == "" {
+			t.Errorf("%s is not described", name)
+		}
+	}
+	if len(s.Properties) != o.NumField() {
+		t.Errorf("%d properties, %d options", len(s.Properties), o.NumField())
+	}
+}
+
 // B-074
 func TestCannotStart(t *testing.T) {
 	base := t.TempDir()
@@ -226,5 +249,14 @@ func BenchmarkTrial(b *testing.B) {
 		if err := p.Train(b.Context(), run); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// BenchmarkPrinted is what one printed result costs, from the pipe to the host.
+func BenchmarkPrinted(b *testing.B) {
+	p := openTest(b, sh(`yes '{"accuracy": 0.5, "loss": 0.25}' | head -n `+strconv.Itoa(b.N)))
+	run := &fakeRun{trial: newRun(b).trial, decide: func(sdk.Result) error { return nil }}
+	if err := p.Train(b.Context(), run); err != nil {
+		b.Fatal(err)
 	}
 }

@@ -280,4 +280,30 @@ func TestSockets(t *testing.T) {
 		t.Error(err)
 	}
 	p.sockets.clear()
+	// What a killed process left is removed by the next.
+	stale := filepath.Join(filepath.Dir(filepath.Dir(path)), dirPrefix+"stale")
+	if err := os.Mkdir(stale, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	l, err := listen(filepath.Join(stale, "0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	if err := p.Train(t.Context(), newRun(t)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(stale); !os.IsNotExist(err) {
+		t.Errorf("a stale directory stays: %v", err)
+	}
+}
+
+// dyingHost trains until it is killed.
+func dyingHost() {
+	p, err := newProgram([]byte(`{"command":["sh","-c","echo $$ > new; mv new pid; exec sleep 1000"]}`))
+	if err != nil {
+		panic(err)
+	}
+	run := &fakeRun{trial: sdk.Trial{ID: "dying", Dir: os.Getenv("DYING_HOST")}}
+	panic(p.Train(context.Background(), run))
 }

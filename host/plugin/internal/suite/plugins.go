@@ -171,6 +171,9 @@ func doTrain(ctx context.Context, run sdk.Run) error {
 	case "until killed":
 		<-ctx.Done()
 		return ctx.Err()
+	case "until stopped":
+		<-run.(sdk.Stopper).Stopped()
+		return nil
 	case "reject":
 		run.(sdk.Rejecter).Reject("los=0.3")
 	}

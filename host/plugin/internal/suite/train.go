@@ -81,7 +81,7 @@ func (d *Driver) continues(run uint64, credits uint32) {
 func runTrainable(t *testing.T, start Start) {
 	for name, f := range map[string]func(*testing.T, Start){
 		"train": trains, "train-ends": trainEnds, "train-stop": stops, "train-ahead": runsAhead,
-		"train-checkpoint": checkpoints, "train-save": saves, "train-stop-save": stopsSaved,
+		"train-checkpoint": checkpoints, "train-save": saves, "train-save-end": savesAtEnd, "train-hears-stop": hearsStop, "train-stop-save": stopsSaved,
 		"train-kill": kills, "train-reuse": reuses, "train-shared": shares, "train-close": closes,
 	} {
 		t.Run(name, func(t *testing.T) { f(t, start) })
@@ -112,7 +112,6 @@ func trains(t *testing.T, start Start) {
 	if e := d.Want(train.Result, ""); !e.Done {
 		t.Fatalf("%+v", e)
 	}
-	d.continues(4, 1)
 	if e := d.Want(train.Ended, ""); e.Error != "" {
 		t.Fatalf("%+v", e)
 	}
@@ -188,7 +187,33 @@ func checkpoints(t *testing.T, start Start) {
 	d.continues(1, 1)
 	d.Want(train.Result, "") // 13
 	d.Want(train.Result, "") // 14: due, and the last
-	d.continues(1, 2)
+	d.Send(train.Command{Kind: train.Save, Run: 1, Dir: dir})
+	d.Want(train.Saved, "iteration 14")
+	d.Want(train.Ended, "")
+}
+
+// B-058: the last result waits for its checkpoint, and for nothing else.
+func savesAtEnd(t *testing.T, start Start) {
+	d := NewDriver(t, start, Do("reusable"))
+	d.Start(1, `{"n":1}`, sdk.Trial{CheckpointAtEnd: true})
+	d.Want(train.Started, "")
+	d.Want(train.Result, "")
+	d.Send(train.Command{Kind: train.Save, Run: 1, Dir: t.TempDir()})
+	d.Want(train.Saved, "iteration 1")
+	d.Want(train.Ended, "")
+	d.Start(2, `{"n":1,"do":"cannot save"}`, sdk.Trial{CheckpointAtEnd: true, CheckpointEvery: 1})
+	d.Want(train.Started, "")
+	d.Want(train.Result, "")
+	d.Want(train.Ended, "")
+}
+
+// A trainable that does not report for long hears of a stop all the same.
+func hearsStop(t *testing.T, start Start) {
+	d := NewDriver(t, start, nil)
+	d.Start(1, `{"do":"until stopped"}`, sdk.Trial{})
+	d.Want(train.Started, "")
+	d.Send(train.Command{Kind: train.Stop, Run: 1})
+	d.Send(train.Command{Kind: train.Kill, Run: 1})
 	d.Want(train.Ended, "")
 }
 
@@ -238,7 +263,6 @@ func reuses(t *testing.T, start Start) {
 		d.Start(run, `{"n":1}`, sdk.Trial{})
 		d.Want(train.Started, "")
 		d.Want(train.Result, "")
-		d.continues(run, 1)
 		d.Want(train.Ended, "")
 	}
 	once := NewDriver(t, start, nil)
@@ -278,25 +302,38 @@ func shares(t *testing.T, start Start) {
 }
 
 func closes(t *testing.T, start Start) {
-	d := NewDriver(t, start, nil)
-	d.Start(1, `{"do":"until killed"}`, sdk.Trial{})
-	d.Want(train.Started, "")
-	received := make(chan error)
-	go func() {
-		for {
-			if _, err := d.Trainer.Recv(); err != nil {
-				received <- err
-				return
+	p := start(t, sdk.KindTrainable)
+	for name, closer := range map[string]func(d *Driver) error{
+		"trainer": func(d *Driver) error { return d.Trainer.Close() },
+		"plugin":  func(*Driver) error { return p.Close() },
+	} {
+		d := NewDriver(t, func(t *testing.T, k sdk.Kind) plugin.Plugin {
+			if name == "plugin" {
+				return p
 			}
+			return start(t, k)
+		}, nil)
+		d.Start(1, `{"do":"until killed"}`, sdk.Trial{})
+		d.Want(train.Started, "")
+		received := make(chan error)
+		go func() { received <- drain(d.Trainer) }()
+		if err := closer(d); err != nil {
+			t.Fatal(err)
 		}
-	}()
-	if err := d.Trainer.Close(); err != nil {
-		t.Fatal(err)
+		if err := <-received; !errors.Is(err, io.EOF) {
+			t.Fatal(name, err)
+		}
+		if err := d.Trainer.Send(nil); err == nil {
+			t.Fatal("sent to a closed trainer")
+		}
 	}
-	if err := <-received; !errors.Is(err, io.EOF) {
-		t.Fatal(err)
-	}
-	if err := d.Trainer.Send(nil); err == nil {
-		t.Fatal("sent to a closed trainer")
+}
+
+// drain receives until there is an error.
+func drain(t plugin.Trainer) error {
+	for {
+		if _, err := t.Recv(); err != nil {
+			return err
+		}
 	}
 }

@@ -38,6 +38,9 @@ func (t *Trial) Free() bool { return t.phase == free }
 // Held says whether it is paused, or about to be, without a command.
 func (t *Trial) Held() bool { return t.phase == pausing || t.phase == paused }
 
+// Paused says whether it is paused, without a command.
+func (t *Trial) Paused() bool { return t.phase == paused }
+
 // Doomed says whether a StopTrial command for it is kept, and that command's
 // reason. Should it report meanwhile, it can be told to stop at once; the
 // command is kept all the same, for a host that had carried out the pause.

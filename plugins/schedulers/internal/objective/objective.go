@@ -61,7 +61,7 @@ func (o Objective) Append(text []byte, loss float64) []byte {
 // AppendValue writes the loss as a value of the metric, with four digits.
 func (o Objective) AppendValue(text []byte, loss float64) []byte {
 	if math.IsInf(loss, 1) {
-		return append(text, "(not a finite number)"...)
+		return append(text, "(not finite)"...)
 	}
 	return strconv.AppendFloat(text, o.flip(loss), 'g', 4, 64)
 }

@@ -341,6 +341,7 @@ type Trial struct {
 	CheckpointEvery uint64                 `protobuf:"varint,13,opt,name=checkpoint_every,json=checkpointEvery,proto3" json:"checkpoint_every,omitempty"`
 	RunAhead        uint32                 `protobuf:"varint,14,opt,name=run_ahead,json=runAhead,proto3" json:"run_ahead,omitempty"`
 	GraceSeconds    float64                `protobuf:"fixed64,15,opt,name=grace_seconds,json=graceSeconds,proto3" json:"grace_seconds,omitempty"`
+	CheckpointAtEnd bool                   `protobuf:"varint,16,opt,name=checkpoint_at_end,json=checkpointAtEnd,proto3" json:"checkpoint_at_end,omitempty"` // the last result (done) will be saved
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
@@ -478,6 +479,13 @@ func (x *Trial) GetGraceSeconds() float64 {
 		return x.GraceSeconds
 	}
 	return 0
+}
+
+func (x *Trial) GetCheckpointAtEnd() bool {
+	if x != nil {
+		return x.CheckpointAtEnd
+	}
+	return false
 }
 
 type TrainRequest struct {
@@ -781,7 +789,7 @@ const file_tunehost_v1_trainable_proto_rawDesc = "" +
 	"\x15OpenTrainableResponse\x12\x1a\n" +
 	"\breusable\x18\x01 \x01(\bR\breusable\x12\x16\n" +
 	"\x06shared\x18\x02 \x01(\bR\x06shared\x12\x14\n" +
-	"\x05saves\x18\x03 \x01(\bR\x05saves\"\x9e\x03\n" +
+	"\x05saves\x18\x03 \x01(\bR\x05saves\"\xca\x03\n" +
 	"\x05Trial\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06number\x18\x02 \x01(\rR\x06number\x12\x18\n" +
@@ -800,7 +808,8 @@ const file_tunehost_v1_trainable_proto_rawDesc = "" +
 	"\adevices\x18\f \x03(\tR\adevices\x12)\n" +
 	"\x10checkpoint_every\x18\r \x01(\x04R\x0fcheckpointEvery\x12\x1b\n" +
 	"\trun_ahead\x18\x0e \x01(\rR\brunAhead\x12#\n" +
-	"\rgrace_seconds\x18\x0f \x01(\x01R\fgraceSeconds\"E\n" +
+	"\rgrace_seconds\x18\x0f \x01(\x01R\fgraceSeconds\x12*\n" +
+	"\x11checkpoint_at_end\x18\x10 \x01(\bR\x0fcheckpointAtEnd\"E\n" +
 	"\fTrainRequest\x125\n" +
 	"\bcommands\x18\x01 \x03(\v2\x19.tunehost.v1.TrainCommandR\bcommands\"\x98\x02\n" +
 	"\fTrainCommand\x122\n" +

@@ -1,0 +1,373 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tunehost/tunehost/host/expr"
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+func load(t *testing.T, file string, options ...Option) *Experiment {
+	t.Helper()
+	e, err := Load("testdata/good/"+file, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func parse(t *testing.T, text string) *Experiment {
+	t.Helper()
+	e, err := Parse("x.yaml", []byte(text+base))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func TestDefaults(t *testing.T) {
+	e := load(t, "digits.yaml")
+	if e.Name != "digits" || e.Seed != nil || e.StopGrace != 10*time.Second || e.Reuse != "auto" || !e.StrictMetrics ||
+		e.Repeat != 1 || e.Storage != "./results" || !e.Log.On || e.Trials != 100 || e.Resources["cpu"] != "1" ||
+		e.Executor.Name != "local" || len(e.Reporters) != 2 || e.Sandbox.Memory != 256<<20 || e.Sandbox.CallTimeout != 30*time.Second {
+		t.Errorf("%+v", e)
+	}
+	if string(e.Scheduler.Options) != `{"max":27}` || e.Scheduler.PosOf("max").String() != "testdata/good/digits.yaml:16:32" {
+		t.Errorf("%s at %v", e.Scheduler.Options, e.Scheduler.PosOf("max"))
+	}
+	if !e.Trainable.InheritEnv || len(e.Trainable.Command) != 2 || e.Placement != nil {
+		t.Errorf("%+v", e.Trainable)
+	}
+	p := e.Space.Params
+	if len(p) != 5 || p[0].Low != 1e-4 || !p[0].Log || p[2].Kind != space.Int || !p[2].Log || string(p[3].Choices[1]) != `"adam"` {
+		t.Fatalf("%+v", p)
+	}
+	if w := p[4].When; w == nil || w.Op != space.In || w.Param != 3 || !reflect.DeepEqual(w.Set, []int{0}) {
+		t.Errorf("%+v", w)
+	}
+}
+
+func TestEveryKey(t *testing.T) {
+	e := load(t, "full.yaml")
+	if *e.Seed != math.MaxUint64 || len(e.Objectives) != 2 || e.Single || e.Objectives[1] != (Objective{"latency", "min"}) {
+		t.Errorf("%v %v", *e.Seed, e.Objectives)
+	}
+	if e.Trainable.Deadline != 10*time.Minute || e.Trainable.Env["OMP_NUM_THREADS"] != "1" || e.Trainable.Command[7] != "10" || e.Trainable.InheritEnv {
+		t.Errorf("%+v", e.Trainable)
+	}
+	if p := e.Placement; e.Resources != nil || p.Bundles[1]["gpu"] != "0.5" || p.Bundles[1]["memory"] != "4GiB" || p.Strategy != "strict_spread" || !p.Workers {
+		t.Errorf("%+v", p)
+	}
+	s := e.Stop
+	if len(s.Metrics) != 3 || *s.Metrics[0].Reach != 0.99 || s.Metrics[0].Mode != "max" || *s.Metrics[1].Below != 0.1 ||
+		s.Time != 90*time.Minute || s.Iteration != 100 || s.Plateau.Metric != "val/accuracy" || s.Plateau.Last != 4 {
+		t.Errorf("%+v", s)
+	}
+	if e.Budget.Time != 48*time.Hour || e.Budget.TrialsFailed != 20 || e.Checkpoint.Disk != 20<<30 || e.Failures.Retries != 3 || e.StopGrace != 5*time.Second {
+		t.Errorf("%+v %+v", e.Budget, e.Checkpoint)
+	}
+	if e.Sandbox.Memory != 512_000_000 || !e.Grants["my-searcher"].Clock || e.Export[0] != "onnx" || !e.Scheduler.IsPath() {
+		t.Errorf("%+v %+v", e.Sandbox, e.Grants)
+	}
+	if e.Trials != -1 || !e.Space.Params[7].Grid || len(e.Space.Params[7].Choices) != 3 { // B-100, B-101
+		t.Errorf("%d %+v", e.Trials, e.Space.Params[7])
+	}
+	if !e.Space.Opaque || !e.Constraints[1].Opaque || e.Constraints[0].Opaque || len(e.Space.Constraints) != 1 {
+		t.Errorf("%+v", e.Constraints)
+	}
+	holds, err := e.Stop.When.Bool(expr.Values{Metrics: map[string]float64{"val/accuracy": 0.95}, Vars: map[string]any{"iteration": 3}})
+	if !holds || err != nil {
+		t.Errorf("%v, %v", holds, err)
+	}
+}
+
+// B-030, B-039: amounts are never read as floats.
+func TestAmountsStayText(t *testing.T) {
+	e := parse(t, "resources: {cpu: 0.330, licence: 1e3, memory: 1.5 GiB, slots: 00.1}")
+	want := map[string]string{"cpu": "0.330", "licence": "1e3", "memory": "1.5 GiB", "slots": "00.1"}
+	if !reflect.DeepEqual(e.Resources, want) {
+		t.Errorf("%v", e.Resources)
+	}
+}
+
+// B-106
+func TestResolve(t *testing.T) {
+	e := parse(t, `
+space:
+  lr: {uniform: [0, 1]}
+  o: {choice: [sgd, {name: x, beta: 1.0}]}
+  m: {int: [1, 9], when: o == 'sgd'}
+  deep: {int: [1, 9], when: m > 5}
+  twice: {sample: later * 2}
+  later: {sample: lr * 2}
+  r: {sample: "randint(1, 1000000)"}
+  net: {when: o == 'sgd', kind: mlp, width: {sample: m * 10}}
+  epochs: 10
+constraints: [twice < 3]
+`)
+	nan := math.NaN()
+	for _, c := range []struct {
+		point space.Point
+		want  string
+		err   error
+	}{
+		{space.Point{0.5, 0, 6, 3}, `{"deep":3,"epochs":10,"later":1.0,"lr":0.5,"m":6,"net":{"kind":"mlp","width":60},"o":"sgd","r":R,"twice":2.0}`, nil},
+		{space.Point{0.5, 0, 2, nan}, `{"epochs":10,"later":1.0,"lr":0.5,"m":2,"net":{"kind":"mlp","width":20},"o":"sgd","r":R,"twice":2.0}`, nil},
+		{space.Point{0.5, 1, nan, nan}, `{"epochs":10,"later":1.0,"lr":0.5,"o":{"beta":1.0,"name":"x"},"r":R,"twice":2.0}`, nil},
+		{space.Point{0.5, 0, nan, nan}, "", ErrUnresolved}, // B-108
+		{space.Point{1, 1, nan, nan}, "", ErrRefused},
+		{space.Point{0.5}, "", errors.New("a point of 1 values, expected 4")},
+	} {
+		got, err := e.Resolve(c.point, 7)
+		again, _ := e.Resolve(c.point, 7)
+		if string(got) != string(again) {
+			t.Errorf("%v: %s, then %s", c.point, got, again)
+		}
+		if c.err != nil {
+			if err == nil || !errors.Is(err, c.err) && err.Error() != c.err.Error() {
+				t.Errorf("%v: %v, want %v", c.point, err, c.err)
+			}
+			continue
+		}
+		r := strings.Split(strings.SplitAfter(string(got), `"r":`)[1], ",")[0]
+		if want := strings.Replace(c.want, "R", r, 1); string(got) != want || err != nil {
+			t.Errorf("%v:\n got %s %v\nwant %s", c.point, got, err, want)
+		}
+	}
+	a, _ := e.Resolve(space.Point{0.5, 1, nan, nan}, 1)
+	b, _ := e.Resolve(space.Point{0.5, 1, nan, nan}, 2)
+	if string(a) == string(b) {
+		t.Errorf("two seeds gave the same: %s", a)
+	}
+}
+
+func TestPruneByOpaqueConditions(t *testing.T) {
+	e := parse(t, "space:\n  a: {uniform: [0, 4]}\n  b: {uniform: [0, 1], when: sqrt(a) > 1.0}\n  c: {uniform: [0, 1], when: b > 0.5}\n")
+	if !e.Space.Opaque || e.Space.Params[1].When != nil {
+		t.Fatalf("%+v", e.Space)
+	}
+	p := space.Point{0.5, 0.9, 0.9}
+	e.Prune(p)
+	if !math.IsNaN(p[1]) || !math.IsNaN(p[2]) {
+		t.Errorf("%v", p)
+	}
+	if got, err := e.Resolve(space.Point{4, 0.9, 0.25}, 1); err != nil || string(got) != `{"a":4.0,"b":0.9,"c":0.25}` {
+		t.Errorf("%s, %v", got, err)
+	}
+}
+
+// B-007, B-104
+func TestGiven(t *testing.T) {
+	e := parse(t, "space:\n  lr: {uniform: [0, 1]}\n  net: {o: {choice: [1, 2, 3]}}\n  k: 3\n")
+	p, err := e.Given("add", []byte(`{"net": {"o": 2.0}, "k": 3}`))
+	if err != nil || !math.IsNaN(p[0]) || p[1] != 1 {
+		t.Errorf("%v, %v", p, err)
+	}
+	for params, want := range map[string]string{
+		`{"k": 4}`:        `add:1:7: "k" is constant (3), found the number 4`,
+		`{"net/o": 9}`:    `add:1:11: found the number 9 for net/o, expected 1, 2 or 3`,
+		`[1]`:             `add:1:1: found a list, expected a map of parameters`,
+		`{"lr": 1, `:      `add:1:9: not YAML: could not find flow map content`,
+		`{"learning": 1}`: `add:1:2: unknown parameter "learning"`,
+	} {
+		if _, err := e.Given("add", []byte(params)); err == nil || err.Error() != want {
+			t.Errorf("%s:\n got %v\nwant %s", params, err, want)
+		}
+	}
+}
+
+// B-083
+func TestDiff(t *testing.T) {
+	old := parse(t, "space: {lr: {uniform: [0, 1]}, n: 1}\nsearcher: tpe\nbudget: {time: 60}\nconcurrency: 2\nseed: 3\n# comment")
+	same, err := Parse("x.yaml", []byte("space: {lr: {uniform: [0, 1]}, n: 1}\nsearcher: {plugin: tpe}\nbudget: {time: 1m}\ntrials: 1\nconcurrency: 2\n"+base))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := Diff(old, same); len(d) != 0 || !SameExperiment(old, same) {
+		t.Errorf("%v", d)
+	}
+	now := parse(t, "space: {lr: {uniform: [0, 2]}, n: 1}\nsearcher: random\nbudget: {time: 2h}\nconcurrency: 4\nresources: {cpu: 2}\n")
+	var got []string
+	for _, c := range Diff(old, now) {
+		got = append(got, fmt.Sprintf("%s %s->%s %s", c.Key, c.Old, c.New, c.Effect))
+	}
+	want := []string{
+		`space.lr {"uniform":[0,1]}->{"uniform":[0,2]} ignored`, `searcher.plugin "tpe"->"random" ignored`,
+		`concurrency 2->4 taken`, `resources.cpu "1"->"2" taken`, `budget.time "1m0s"->"2h0m0s" taken`,
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	swapped := parse(t, "space: {n: 1, lr: {uniform: [0, 1]}}\nsearcher: tpe\nbudget: {time: 60}\nconcurrency: 2\n")
+	if d := Diff(old, swapped); len(d) != 1 || d[0].Key != "space" {
+		t.Errorf("%v", d)
+	}
+	other, err := Parse("x.yaml", []byte(strings.Replace(base, "max", "min", 1)))
+	if err != nil || SameExperiment(old, other) {
+		t.Errorf("another objective is the same experiment, %v", err)
+	}
+}
+
+const asha = `{"type": "object", "additionalProperties": false, "properties": {
+	"max": {"type": "integer", "minimum": 1}, "eta": {"type": "number", "exclusiveMinimum": 1},
+	"mode": {"enum": ["stop", "promote"]}, "deep": {"type": "object", "additionalProperties": false, "properties": {"inner": {"type": "string"}}}},
+	"required": ["max"]}`
+
+func TestCheckOptions(t *testing.T) {
+	for options, want := range map[string]string{
+		`max: 27`:                         "",
+		`max: 0`:                          `x.yaml:1:32: option "max" of asha: found the number 0, expected at least 1`,
+		`max: many`:                       `x.yaml:1:32: option "max" of asha: found the text "many", expected integer`,
+		`mxa: 3`:                          `x.yaml:1:21: options of asha: max missing|x.yaml:1:27: unknown option "mxa" of asha; did you mean "max"?`,
+		`max: 3, mode: stp`:               `x.yaml:1:41: option "mode" of asha: found the text "stp", expected stop or promote; did you mean "stop"?`,
+		`max: 3, eta: 1, deep: {iner: 3}`: `x.yaml:1:40: option "eta" of asha: found the number 1, expected more than 1|x.yaml:1:50: unknown option "iner" of asha; did you mean "inner"?`,
+	} {
+		e := parse(t, "scheduler: {plugin: asha, "+options+"}")
+		var got []string
+		for _, err := range CheckOptions(e.Scheduler, []byte(asha)) {
+			got = append(got, err.Error())
+		}
+		if strings.Join(got, "|") != want {
+			t.Errorf("%s:\n got %s\nwant %s", options, strings.Join(got, "|"), want)
+		}
+	}
+	if errs := CheckOptions(PluginRef{Name: "p", Options: []byte("{}")}, []byte("{")); len(errs) != 1 {
+		t.Errorf("a broken schema: %v", errs)
+	}
+}
+
+func TestSchemaWith(t *testing.T) {
+	schema, err := compileSchema(SchemaWith([]sdk.Info{
+		{Kind: sdk.KindScheduler, Name: "asha", Summary: "Stops the worst.", Options: []byte(asha)},
+		{Kind: sdk.KindTrainable, Name: "chaos", Options: []byte(`{"type": "object", "additionalProperties": false, "properties": {"crash": {"type": "number"}}}`)},
+		{Kind: sdk.KindReporter, Name: "broken", Options: []byte(`{`)},
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	trainable := func(text string) string { return strings.Replace(base, "{command: [python3, train.py]}", text, 1) }
+	for text, refused := range map[string]bool{
+		"scheduler: {plugin: asha, max: 3}" + base:                    false,
+		"scheduler: {plugin: asha, mxa: 3}" + base:                    true,
+		"scheduler: {plugin: other, mxa: 3}" + base:                   false,
+		trainable("{plugin: chaos, options: {crash: 0.5}}"):           false,
+		trainable("{plugin: chaos, options: {crush: 0.5}}"):           true,
+		trainable("{plugin: chaos}") + "reporters: [{plugin: jsonl}]": false,
+	} {
+		if schemaRefuses(schema, text) != refused {
+			t.Errorf("%s: refused %v", text, !refused)
+		}
+	}
+}
+
+func TestReferenceNamesEveryKey(t *testing.T) {
+	for _, k := range experiment.keys {
+		if !strings.Contains(Reference(), "`"+k.name+"`") || k.what == "" {
+			t.Errorf("%s is not described", k.name)
+		}
+		if k.value == "" {
+			continue
+		}
+		p := &problems{}
+		if k.shape.check(p, defaultOf(k)); len(p.errs) > 0 {
+			t.Errorf("default of %s: %v", k.name, p.errs)
+		}
+	}
+}
+
+func TestExpand(t *testing.T) {
+	value := func(name string) (string, bool) { return "<" + name + ">", name == "lr" || name == "model/lr" }
+	for template, want := range map[string]string{
+		"--lr={lr}": "--lr=<lr>", "{{lr}}": "{lr}", "{{{lr}}}": "{<lr>}", "{model/lr}é": "<model/lr>é", "": "",
+		"{x}": "column 1: no parameter \"x\"; write {{ and }} for braces", "a{": "column 2: found a { without }, expected {{ for a brace",
+	} {
+		got, err := Expand(template, value)
+		if err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", template, got, want)
+		}
+	}
+}
+
+func TestLimits(t *testing.T) {
+	deep := strings.Repeat("- ", 500_000)
+	many := func(n int, format string) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, format, i)
+		}
+		return b.String()
+	}
+	for name, text := range map[string]string{
+		"1 MiB": strings.Repeat("# c\n", 1<<18+1), "deep list": deep, "deep flow": strings.Repeat("[", 500_000), "deep map": strings.Repeat("{a: ", 200_000),
+		"deep keys": strings.Repeat("? ", 500_000), "tags": "a: " + strings.Repeat("!a ", 300_000), "keys": many(80_000, "key%d: 1\n"),
+		"parameters": "space:\n" + many(2000, "  p%d: {uniform: [0, 1]}\n") + base, "not UTF-8": "name: \xff",
+	} {
+		_, err := Parse("x.yaml", []byte(text))
+		if err == nil || len(err.Error()) > 10_000 {
+			t.Errorf("%s: %.200v", name, err)
+		}
+	}
+	if _, err := Load(t.TempDir()); err == nil || !strings.Contains(err.Error(), "directory") {
+		t.Errorf("a directory: %v", err)
+	}
+	if _, err := Load("no such file"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
+}
+
+// JSON is taken as JSON writes it.
+func TestJSON(t *testing.T) {
+	e, err := Parse("x.json", []byte("{\n\t\"version\": 1, \"objective\": {\"metric\": \"a\\/\\u00e9\\ud83d\\ude00\", \"mode\": \"max\"},\n\t\"trainable\":{\"command\":[\"x\"]},\"trials\":1E1\n}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Objectives[0].Metric != "a/é😀" || e.Trials != 10 {
+		t.Errorf("%q, %d", e.Objectives[0].Metric, e.Trials)
+	}
+}
+
+func TestWithoutTrainable(t *testing.T) {
+	text := []byte("version: 1\nobjective: {metric: a, mode: max}")
+	if e, err := Parse("-", text, WithoutTrainable()); err != nil || e.Trainable != nil || e.Name != "-" && e.Name != "experiment" {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestWhere(t *testing.T) {
+	e := parse(t, "space: {lr: {uniform: [0, 1]}}")
+	p, err := e.Where("state == 'ERROR' || accuracy > 0.5 && lr < 0.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	holds, err := p.Bool(expr.Values{Params: map[string]any{"lr": 0.01}, Metrics: map[string]float64{"accuracy": 0.7}, Vars: map[string]any{"state": "RUNNING"}})
+	if !holds || err != nil {
+		t.Errorf("%v, %v", holds, err)
+	}
+}
+
+// What the parser takes the space takes too, lowered expressions and points of
+// the user among it.
+func TestSpacesAreValid(t *testing.T) {
+	for _, file := range []string{"digits.yaml", "full.yaml", "anchors.yaml"} {
+		e := load(t, file)
+		if err := e.Space.Validate(); err != nil {
+			t.Errorf("%s: %v", file, err)
+		}
+		for _, p := range e.Points {
+			if err := e.Space.CheckGiven(p.Given); err != nil {
+				t.Errorf("%s: %v: %v", file, p.Pos, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package config
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+// FuzzParse: whatever the bytes, no panic, and either an experiment that can be
+// written, compared and resolved, or mistakes of one line each.
+func FuzzParse(f *testing.F) {
+	files, _ := filepath.Glob("testdata/*/*")
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, part := range strings.Split(string(data), "----") {
+			if _, text, ok := strings.Cut(part, "\nwith\n"); ok {
+				part = text + base
+			}
+			f.Add([]byte(part))
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		hang := time.AfterFunc(20*time.Second, func() { panic("Parse hangs on " + strconv.Quote(string(data))) })
+		defer hang.Stop()
+		e, err := Parse("x.yaml", data)
+		if err != nil {
+			list, ok := err.(Errors)
+			if !ok || len(list) == 0 {
+				t.Fatalf("%T: %v", err, err)
+			}
+			for _, one := range list {
+				if strings.ContainsAny(one.Error(), "\n") {
+					t.Fatalf("several lines: %q", one.Error())
+				}
+			}
+			return
+		}
+		if len(Diff(e, e)) != 0 {
+			t.Fatal("differs from itself")
+		}
+		point := make(space.Point, len(e.Space.Params))
+		for i := range point {
+			point[i] = e.Space.Params[i].Low
+		}
+		_, _ = e.Resolve(point, 1)
+		for i := range point {
+			point[i] = math.NaN()
+		}
+		e.Prune(point)
+	})
+}

@@ -1,0 +1,213 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/plugin/bundled"
+	"github.com/tunehost/tunehost/host/plugin/process"
+	"github.com/tunehost/tunehost/host/storage"
+)
+
+// Options are what the command line says beside the experiment file.
+type Options struct {
+	File string
+	// Sets override keys of the file, as KEY=VALUE.
+	Sets          []string
+	Storage, Name string
+	// Resume is auto, local, remote, prompt, errored_only, errored_restart
+	// or errored_resume; "" is auto.
+	Resume string
+	// Resources replace what was found on this machine: cpu=16,gpu=2.
+	Resources string
+	// Verbose is 0 (silent) to 3 (every result).
+	Verbose int
+	// JSON prints an object for each event instead of the progress.
+	JSON           bool
+	Stdout, Stderr io.Writer
+	// Terminal: Stdout is one, and may be redrawn.
+	Terminal bool
+	Plugins  *bundled.Registry
+	// Clock is the machine's unless set.
+	Clock Clock
+	// Ask asks the user a question (Resume prompt).
+	Ask func(question string) bool
+	// inProcess runs bundled plugins in this process.
+	inProcess bool
+}
+
+// Ended is how a run came to its end.
+type Ended struct {
+	Outcome core.Outcome
+	Reason  string
+	// Errored is how many trials are in ERROR.
+	Errored int
+	Dir     string
+}
+
+// UserError is a mistake that the user can mend: exit status 2.
+type UserError struct{ Err error }
+
+func (e *UserError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *UserError) Unwrap() error { return e.Err }
+
+func userError(format string, args ...any) error {
+	return &UserError{fmt.Errorf(format, args...)}
+}
+
+// Run runs an experiment file, or goes on with what it has left behind. When the
+// context ends, the experiment is interrupted: it is saved and can go on.
+func Run(ctx context.Context, o Options) (Ended, error) {
+	e, err := load(o)
+	if err != nil {
+		return Ended{}, err
+	}
+	dir, err := storage.At(filepath.Join(e.Storage, e.Name))
+	if err != nil {
+		return Ended{}, err
+	}
+	known := dir.Exists()
+	if !known && o.Resume != "" && o.Resume != "auto" && o.Resume != "prompt" {
+		return Ended{}, userError("%s: there is no experiment to go on with (--resume %s); leave --resume out to start one", dir.Path(), o.Resume)
+	}
+	if !known {
+		return begin(ctx, o, e, dir)
+	}
+	if o.Resume == "prompt" && (o.Ask == nil || !o.Ask("There is an experiment in "+dir.Path()+". Go on with it?")) {
+		return Ended{}, userError("%s: left as it is; give the new experiment another --name", dir.Path())
+	}
+	return goOn(ctx, o, e, dir)
+}
+
+// Resume goes on with the experiment in a directory, as it was recorded.
+func Resume(ctx context.Context, path string, o Options) (Ended, error) {
+	dir, err := storage.At(path)
+	if err != nil {
+		return Ended{}, err
+	}
+	if !dir.Exists() {
+		return Ended{}, userError("%s: there is no experiment here; name the directory that `tunehost ls` shows", path)
+	}
+	return goOn(ctx, o, nil, dir)
+}
+
+// Abort kills whatever was started and returns; what is recorded stays.
+func Abort() { process.KillAll() }
+
+func load(o Options) (*config.Experiment, error) {
+	sets := o.Sets
+	if o.Storage != "" {
+		sets = append(sets, "storage="+o.Storage)
+	}
+	if o.Name != "" {
+		sets = append(sets, "name="+o.Name)
+	}
+	e, err := config.Load(o.File, config.WithSet(sets...))
+	if err != nil {
+		return nil, &UserError{err}
+	}
+	return e, check(o, e)
+}
+
+// check is what can be said before anything starts.
+func check(o Options, e *config.Experiment) error {
+	return errors.Join()
+}
+
+// begin starts a new experiment.
+func begin(ctx context.Context, o Options, e *config.Experiment, dir storage.Dir) (Ended, error) {
+	s, err := newSession(ctx, o, e, dir)
+	if err != nil {
+		return Ended{}, err
+	}
+	defer s.close()
+	if err := s.create(); err != nil {
+		return Ended{}, err
+	}
+	return s.run(ctx)
+}
+
+// goOn takes up what is in the directory; e is the file as it is now, or nil.
+func goOn(ctx context.Context, o Options, e *config.Experiment, dir storage.Dir) (Ended, error) {
+	r, recorded, err := ReadRun(dir)
+	if err != nil {
+		return Ended{}, &UserError{err}
+	}
+	changed := changes{}
+	if e != nil {
+		if changed, err = changesOf(recorded, e); err != nil {
+			return Ended{}, err
+		}
+	}
+	r.Overrides = append(r.Overrides, changed.taken...)
+	now, err := r.parse(recorded.Source)
+	if err != nil {
+		return Ended{}, &UserError{err}
+	}
+	s, err := newSession(ctx, o, now, dir)
+	if err != nil {
+		return Ended{}, err
+	}
+	defer s.close()
+	for _, text := range changed.ignored {
+		s.log.Warn(text)
+	}
+	s.file = r
+	if err := s.open(len(changed.taken) > 0); err != nil {
+		return Ended{}, err
+	}
+	return s.run(ctx)
+}
+
+// changes are what differs between the recorded file and today's (B-083).
+type changes struct {
+	taken   []string // as KEY=VALUE
+	ignored []string // as warnings
+}
+
+func changesOf(old, now *config.Experiment) (c changes, err error) {
+	for _, d := range config.Diff(old, now) {
+		switch d.Effect {
+		case config.Different:
+			return c, userError("%s: %s is another experiment than the one in its directory (it has %s, here it is %s); give it another --name", d.Pos, d.Key, orNothing(d.Old), orNothing(d.New))
+		case config.Ignored:
+			c.ignored = append(c.ignored, fmt.Sprintf("%s: the change of %s is ignored: an experiment goes on with what it began with (%s)", d.Pos, d.Key, orNothing(d.Old)))
+		case config.Taken:
+			if d.New != nil {
+				c.taken = append(c.taken, d.Key+"="+string(d.New))
+			}
+		}
+	}
+	return c, nil
+}
+
+func orNothing(b []byte) string {
+	if b == nil {
+		return "nothing"
+	}
+	return string(b)
+}
+
+// newLog opens host.log; warnings go to the terminal too.
+func newLog(o Options, path string) (*Log, io.Closer, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, nil, err
+	}
+	l := hclog.NewInterceptLogger(&hclog.LoggerOptions{Name: "tunehost", Level: hclog.Debug, Output: f, TimeFormat: time.RFC3339Nano})
+	if o.Verbose > 0 && o.Stderr != nil {
+		l.RegisterSink(hclog.NewSinkAdapter(&hclog.LoggerOptions{Level: hclog.Warn, Output: o.Stderr, DisableTime: true}))
+	}
+	return NewLog(l), f, nil
+}

@@ -1,0 +1,63 @@
+package host
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/plugin/bundled"
+	"github.com/tunehost/tunehost/plugins/schedulers/asha"
+	"github.com/tunehost/tunehost/plugins/schedulers/fifo"
+	"github.com/tunehost/tunehost/plugins/searchers/grid"
+	"github.com/tunehost/tunehost/plugins/searchers/random"
+	"github.com/tunehost/tunehost/plugins/trainables/chaos"
+	"github.com/tunehost/tunehost/plugins/trainables/command"
+	"github.com/tunehost/tunehost/plugins/trainables/digits"
+)
+
+var plugged = bundled.New(random.Plugin, grid.Plugin, fifo.Plugin, asha.Plugin, chaos.Plugin, digits.Plugin, command.Plugin())
+
+func TestMain(m *testing.M) {
+	if handled, exit := plugged.Main(os.Args[1:]); handled {
+		os.Exit(exit)
+	}
+	os.Exit(m.Run())
+}
+
+// write makes an experiment file in a folder of its own.
+func write(t *testing.T, text string) Options {
+	t.Helper()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "test.yaml")
+	if err := os.WriteFile(file, []byte(strings.TrimLeft(text, "\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return Options{File: file, Storage: filepath.Join(dir, "results"), Plugins: plugged, Stdout: os.Stderr, Stderr: os.Stderr, Verbose: 1}
+}
+
+func TestQuickest(t *testing.T) {
+	o := write(t, `
+version: 1
+objective: {metric: score, mode: max}
+trainable: {plugin: chaos, options: {iterations: 3, any_params: true}}
+space: {quality: {uniform: [0, 1]}}
+searcher: random
+scheduler: {plugin: asha, max: 3}
+trials: 8
+seed: 7
+`)
+	ended, err := Run(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ended.Outcome != core.Finished || ended.Errored != 0 {
+		t.Fatalf("ended %+v", ended)
+	}
+	again, err := Run(context.Background(), o)
+	if err != nil || again.Outcome != core.Finished {
+		t.Fatalf("again %+v %v", again, err)
+	}
+}

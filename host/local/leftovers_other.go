@@ -1,0 +1,6 @@
+//go:build !linux
+
+package local
+
+// KillLeftovers finds nothing: only Linux shows the environment of processes.
+func KillLeftovers(dir string) int { return 0 }

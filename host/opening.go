@@ -1,0 +1,279 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/nearest"
+	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/host/plugin/bundled"
+	"github.com/tunehost/tunehost/host/plugin/inproc"
+	"github.com/tunehost/tunehost/host/plugin/process"
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// callTimeout is the deadline of one call of a searcher or scheduler.
+const callTimeout = 5 * time.Minute
+
+// opener starts the plugins that an experiment names.
+type opener struct {
+	experiment *config.Experiment
+	seed       uint64
+	plugins    *bundled.Registry
+	baseDir    string // of the experiment file
+	log        *Log
+	logPath    string
+	clock      Clock
+	// inProcess runs bundled plugins without a process of their own.
+	inProcess bool
+}
+
+// start starts one plugin. A name is a bundled plugin's, a path a program's.
+func (o *opener) start(ctx context.Context, kind sdk.Kind, ref config.PluginRef, env []string) (plugin.Plugin, error) {
+	if !ref.IsPath() {
+		return o.startBundled(ctx, kind, ref, env)
+	}
+	path := ref.Name
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(o.baseDir, path)
+	}
+	return process.Start(ctx, o.configured(process.Config{Kind: kind, Name: ref.Name, Path: path, Dir: o.baseDir}, env))
+}
+
+func (o *opener) startBundled(ctx context.Context, kind sdk.Kind, ref config.PluginRef, env []string) (plugin.Plugin, error) {
+	if err := Known(o.plugins, kind, ref); err != nil {
+		return nil, err
+	}
+	if o.inProcess {
+		return inproc.New(o.plugins.Lookup(kind, ref.Name))
+	}
+	c, _ := o.plugins.Config(kind, ref.Name)
+	return process.Start(ctx, o.configured(c, env))
+}
+
+func (o *opener) configured(c process.Config, env []string) process.Config {
+	name := string(c.Kind) + " " + c.Name
+	c.Env, c.LogPath = env, o.logPath
+	c.Log = func(l process.Line) {
+		switch l.Level {
+		case "error":
+			o.log.Error(l.Text, "plugin", name)
+		case "warn":
+			o.log.Warn(l.Text, "plugin", name)
+		default:
+			o.log.Debug(l.Text, "plugin", name)
+		}
+	}
+	return c
+}
+
+// Known says whether a bundled plugin is there, and checks its options; errors
+// have the place in the file.
+func Known(plugins *bundled.Registry, kind sdk.Kind, ref config.PluginRef) error {
+	if ref.IsPath() {
+		return nil
+	}
+	var names []string
+	for _, info := range plugins.Infos() {
+		if info.Kind != kind {
+			continue
+		}
+		if info.Name == ref.Name {
+			if errs := config.CheckOptions(ref, info.Options); len(errs) > 0 {
+				return errs[0]
+			}
+			return nil
+		}
+		names = append(names, info.Name)
+	}
+	return &config.Error{Pos: ref.Pos, Msg: fmt.Sprintf("there is no %s %q; there are %s%s", kind, ref.Name, strings.Join(names, ", "), nearest.Hint(ref.Name, names))}
+}
+
+func (o *opener) problem(use purpose) sdk.Problem {
+	e := o.experiment
+	p := sdk.Problem{Space: e.Space, Seed: seedFor(o.seed, use, 0), Trials: int(max(plannedTrials(e), 0)), Concurrency: int(e.Concurrency)}
+	for _, x := range e.Objectives {
+		p.Objectives = append(p.Objectives, sdk.Objective{Metric: x.Metric, Mode: sdk.Mode(x.Mode)})
+	}
+	return p
+}
+
+func (o *opener) supervision(title string, h *history, to core.Audience, traits func() sdk.Traits) plugin.Supervision {
+	return plugin.Supervision{
+		Name: title, Now: o.clock.Now, CallTimeout: callTimeout, History: h.tell(to, traits),
+		Restarted: func(err error) { o.log.Warn("it is restarted with what it knew: " + err.Error()) },
+	}
+}
+
+// searcher opens the searcher, told of everything up to an observation.
+func (o *opener) searcher(ctx context.Context, h *history, through uint64) (s plugin.Searcher, err error) {
+	ref := o.experiment.Searcher
+	var traits sdk.Traits
+	care := o.supervision(fmt.Sprintf("searcher %q", ref.Name), h, core.ToSearcher, func() sdk.Traits { return traits })
+	care.Through = through
+	return plugin.SuperviseSearcher(ctx, care, func(ctx context.Context, snapshot []byte) (plugin.Searcher, error) {
+		p, err := o.start(ctx, sdk.KindSearcher, ref, nil)
+		if err != nil {
+			return nil, err
+		}
+		s, err := p.OpenSearcher(ctx, o.problem(forSearcher), ref.Options, snapshot)
+		if err != nil {
+			_ = p.Close()
+			return nil, placed(ref, err)
+		}
+		traits = s.Traits()
+		return s, nil
+	})
+}
+
+// scheduler opens the scheduler, told of everything that it has answered.
+func (o *opener) scheduler(ctx context.Context, h *history, through uint64) (s plugin.Scheduler, err error) {
+	ref := o.experiment.Scheduler
+	var traits sdk.Traits
+	care := o.supervision(fmt.Sprintf("scheduler %q", ref.Name), h, core.ToScheduler, func() sdk.Traits { return traits })
+	care.Through = through
+	return plugin.SuperviseScheduler(ctx, care, func(ctx context.Context, snapshot []byte) (plugin.Scheduler, error) {
+		p, err := o.start(ctx, sdk.KindScheduler, ref, nil)
+		if err != nil {
+			return nil, err
+		}
+		s, err := p.OpenScheduler(ctx, o.problem(forScheduler), ref.Options, snapshot)
+		if err != nil {
+			_ = p.Close()
+			return nil, placed(ref, err)
+		}
+		traits = s.Traits()
+		return s, nil
+	})
+}
+
+// placed says where in the file the plugin is that refused its options.
+func placed(ref config.PluginRef, err error) error {
+	if plugin.FailureOf(err) == plugin.Refused {
+		return fmt.Errorf("%s: %w", ref.Pos, err)
+	}
+	return err
+}
+
+// trainable starts a process of the trainable that may use the devices.
+func (o *opener) trainable(ctx context.Context, devices []string) (plugin.Trainer, error) {
+	ref, options, err := o.trainableRef()
+	if err != nil {
+		return nil, err
+	}
+	p, err := o.start(ctx, sdk.KindTrainable, ref, []string{"CUDA_VISIBLE_DEVICES=" + strings.Join(devices, ",")})
+	if err != nil {
+		return nil, err
+	}
+	t, err := p.OpenTrainable(ctx, options)
+	if err != nil {
+		_ = p.Close()
+		return nil, placed(ref, err)
+	}
+	return t, nil
+}
+
+// trainableRef is the trainable plugin and its options; a command is the
+// trainable of that name.
+func (o *opener) trainableRef() (config.PluginRef, []byte, error) {
+	t := o.experiment.Trainable
+	if t.Plugin != nil {
+		return *t.Plugin, t.Plugin.Options, nil
+	}
+	options, err := json.Marshal(o.commandOptions())
+	return config.PluginRef{Name: "command"}, options, err
+}
+
+func (o *opener) commandOptions() map[string]any {
+	e, t := o.experiment, o.experiment.Trainable
+	var objectives, parameters []string
+	for _, x := range e.Objectives {
+		objectives = append(objectives, x.Metric)
+	}
+	for i := range e.Space.Params {
+		parameters = append(parameters, e.Space.Params[i].Name)
+	}
+	for _, c := range e.Constants {
+		parameters = append(parameters, c.Name)
+	}
+	for _, d := range e.Derived {
+		parameters = append(parameters, d.Name)
+	}
+	metrics := map[string]string{}
+	for name, re := range t.Metrics {
+		metrics[name] = re.String()
+	}
+	return map[string]any{"command": t.Command, "env": orEmpty(t.Env), "inherit_env": t.InheritEnv, "environ": os.Environ(),
+		"metrics": metrics, "objectives": objectives, "parameters": append([]string{}, parameters...),
+		"log": logOption(e.Log), "deadline": t.Deadline.Seconds(), "base_dir": o.baseDir}
+}
+
+func orEmpty(m map[string]string) map[string]string {
+	if m == nil {
+		return map[string]string{}
+	}
+	return m
+}
+
+// logOption is where a program's output goes, as the command trainable takes it.
+func logOption(l config.Log) any {
+	if !l.On || l.Stdout == "" && l.Stderr == "" {
+		return l.On
+	}
+	return map[string]string{"stdout": l.Stdout, "stderr": l.Stderr}
+}
+
+// crewOf opens all plugins side by side.
+type plugins struct {
+	searcher  plugin.Searcher
+	scheduler plugin.Scheduler
+	trainer   plugin.Trainer
+}
+
+func (o *opener) open(ctx context.Context, h *history, told, decided uint64) (p plugins, err error) {
+	var wait sync.WaitGroup
+	var errs [3]error
+	wait.Go(func() { p.searcher, errs[0] = o.searcher(ctx, h, told) })
+	wait.Go(func() { p.scheduler, errs[1] = o.scheduler(ctx, h, decided) })
+	if o.experiment.Trainable != nil {
+		wait.Go(func() { p.trainer, errs[2] = o.trainable(ctx, nil) })
+	}
+	wait.Wait()
+	for _, err := range errs {
+		if err != nil {
+			p.close()
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+func (p *plugins) traits() traits {
+	t := traits{searcher: p.searcher.Traits(), scheduler: p.scheduler.Traits()}
+	if p.trainer != nil {
+		t.trainable = p.trainer.Traits()
+	}
+	return t
+}
+
+func (p *plugins) close() {
+	var wait sync.WaitGroup
+	if p.searcher != nil {
+		wait.Go(func() { _ = p.searcher.Close() })
+	}
+	if p.scheduler != nil {
+		wait.Go(func() { _ = p.scheduler.Close() })
+	}
+	if p.trainer != nil {
+		wait.Go(func() { _ = p.trainer.Close() })
+	}
+	wait.Wait()
+}

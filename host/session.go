@@ -1,0 +1,247 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/journal"
+	"github.com/tunehost/tunehost/core/record"
+	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+// slowCall is how long a plugin's call may take before it is named.
+const slowCall = 2 * time.Second
+
+// session is one host's time with an experiment.
+type session struct {
+	options    Options
+	experiment *config.Experiment
+	file       *RunFile
+	dir        storage.Dir
+	lock       *journal.Lock
+	log        *Log
+	logFile    io.Closer
+	clock      Clock
+	machine    *core.Machine
+	record     Recorder
+	read       func(func([]byte) (bool, error)) error
+	plugins    plugins
+	inbox      *inbox
+	loop       *Loop
+	crew       *crew
+	trials     *trials
+	narrator   *narrator
+
+	last    int64 // running time of the last event recorded by an earlier host
+	untold  []scheduleWork
+	early   []report.Event // observations made before the drivers run
+	failure chan error
+	finish  core.Finish
+}
+
+// newSession takes the directory's lock: from here on nobody else writes to it
+// (B-085).
+func newSession(_ context.Context, o Options, e *config.Experiment, dir storage.Dir) (*session, error) {
+	if o.Clock == nil {
+		o.Clock = SystemClock{}
+	}
+	if err := dir.Create(); err != nil {
+		return nil, &UserError{err}
+	}
+	lock, err := journal.LockDir(dir.Path(), o.Clock.Now())
+	if err != nil {
+		return nil, &UserError{err}
+	}
+	s := &session{options: o, experiment: e, dir: dir, lock: lock, clock: o.Clock, machine: core.New(),
+		inbox: newInbox(), failure: make(chan error, 1)}
+	if s.log, s.logFile, err = newLog(o, dir.Log()); err != nil {
+		_ = lock.Unlock()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *session) close() {
+	s.plugins.close()
+	if s.record != nil {
+		if err := s.record.Close(); err != nil && !errors.Is(err, journal.ErrClosed) {
+			s.log.Error(err.Error())
+		}
+	}
+	_ = s.logFile.Close()
+	_ = s.lock.Unlock()
+}
+
+// create begins the record of a new experiment.
+func (s *session) create() error {
+	var err error
+	r, err := newRunFile(s.experiment, s.clock.Now())
+	if err != nil {
+		return err
+	}
+	s.file = &r
+	if err := s.openPlugins(0, 0); err != nil {
+		return err
+	}
+	if err := s.file.write(s.dir); err != nil {
+		return err
+	}
+	id, err := s.file.id()
+	if err != nil {
+		return err
+	}
+	fs, err := journal.MakeDir(s.dir.Journal())
+	if err != nil {
+		return err
+	}
+	if s.record, err = journal.Create(fs, journal.Options{RunID: id}); err != nil {
+		return err
+	}
+	// The experiment's file comes last: with it, the experiment exists.
+	if err := storage.WriteFile(s.dir.Experiment(), s.experiment.Source); err != nil {
+		return err
+	}
+	spec, err := s.spec()
+	if err != nil {
+		return err
+	}
+	return s.start([]core.Event{&core.ExperimentStarted{Spec: spec}}, nil)
+}
+
+// open replays the record; that is all of resuming.
+func (s *session) open(changed bool) error {
+	id, err := s.file.id()
+	if err != nil {
+		return &UserError{err}
+	}
+	fs, err := journal.OpenDir(s.dir.Journal())
+	if err != nil {
+		return err
+	}
+	s.prepare()
+	j, opened, err := journal.Open(fs, journal.Options{RunID: id}, s.replay)
+	if err != nil {
+		return &UserError{fmt.Errorf("%s: %w", s.dir.Journal(), err)}
+	}
+	s.record = j
+	if opened.Cut != nil {
+		s.log.Warn("the end of the record was torn by a crash and is cut off: " + opened.Cut.String())
+	}
+	if err := s.openPlugins(s.machine.Observations(), s.machine.Decided()); err != nil {
+		return err
+	}
+	var events []core.Event
+	if changed {
+		spec, err := s.spec()
+		if err != nil {
+			return err
+		}
+		if err := s.file.write(s.dir); err != nil {
+			return err
+		}
+		events = append(events, &core.SettingsChanged{Spec: spec})
+	}
+	return s.start(nil, append(events, s.resets()...))
+}
+
+// resets are the trials in ERROR that shall run again (B-082).
+func (s *session) resets() (events []core.Event) {
+	mode := s.options.Resume
+	if mode != "errored_only" && mode != "errored_restart" && mode != "errored_resume" {
+		return nil
+	}
+	for no := range core.TrialNo(s.machine.Trials()) {
+		if s.machine.State(no) == core.Errored {
+			events = append(events, &core.TrialReset{Trial: no, Scratch: mode != "errored_resume"})
+		}
+	}
+	return events
+}
+
+// prepare makes what listens to the machine.
+func (s *session) prepare() {
+	s.trials = newTrials(s.machine, s.experiment, s.dir, s.file.Seed)
+	host, err := os.Hostname()
+	if err != nil {
+		host = "localhost"
+	}
+	s.narrator = &narrator{machine: s.machine, trial: s.trials.report, tracks: map[core.TrialNo]*track{}, host: host}
+	s.read = readJournal(s.dir.Journal())
+}
+
+// replay applies records of earlier hosts. Nothing is done but listening: what
+// is still to be done, the machine says again when this host starts.
+func (s *session) replay(_ uint64, records [][]byte) error {
+	for _, b := range records {
+		at, e, err := record.Parse(b)
+		if err != nil {
+			return err
+		}
+		s.last = max(s.last, at)
+		s.hear(e, s.machine.Apply(at, e))
+	}
+	return nil
+}
+
+// hear keeps what the drivers will need of the past: results that the scheduler
+// has not answered, and what reporters have not been told.
+func (s *session) hear(e core.Event, actions []core.Action) {
+	if started, ok := e.(*core.AttemptStarted); ok {
+		s.narrator.attempt(started)
+	}
+	for _, a := range actions {
+		t, ok := a.(core.Tell)
+		if !ok {
+			continue
+		}
+		if t.Observation.To&core.ToScheduler != 0 && !s.machine.Spec().Quiet {
+			s.untold = append(s.untold, s.untoldOf(t.Observation))
+		}
+		s.early = append(s.early, s.narrator.event(t.Observation))
+	}
+	for len(s.untold) > 0 && s.untold[0].event.Number <= s.machine.Decided() {
+		s.untold = s.untold[1:]
+	}
+}
+
+func (s *session) untoldOf(o core.Observation) scheduleWork {
+	t := translator{machine: s.machine, encode: s.encode}
+	e, err := t.event(o, sdk.Traits{Metrics: true})
+	if err != nil {
+		s.log.Error(err.Error())
+	}
+	return scheduleWork{event: e, due: o.Due}
+}
+
+func (s *session) encode(params []byte) (space.Point, error) {
+	return pointOf(s.experiment.Space, params)
+}
+
+func (s *session) opener() *opener {
+	return &opener{experiment: s.experiment, seed: s.file.Seed, plugins: s.options.Plugins, baseDir: dirOf(s.file.File),
+		log: s.log, logPath: s.dir.Log(), clock: s.clock, inProcess: s.options.inProcess}
+}
+
+func (s *session) openPlugins(told, decided uint64) (err error) {
+	if s.trials == nil {
+		s.prepare()
+	}
+	h := &history{read: s.read, encode: s.encode}
+	if s.plugins, err = s.opener().open(context.Background(), h, told, decided); err != nil {
+		return &UserError{err}
+	}
+	return nil
+}
+
+func (s *session) spec() (core.Spec, error) {
+	return specOf(s.experiment, s.file.Seed, s.plugins.traits())
+}

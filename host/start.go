@@ -1,0 +1,273 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/resource"
+	"github.com/tunehost/tunehost/host/local"
+	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+func dirOf(file string) string { return filepath.Dir(file) }
+
+// start makes the loop and its crew, and posts what this host begins with: what
+// comes before its start, the start, what comes after it, the user's points in a
+// new experiment, and its nodes.
+func (s *session) start(before, after []core.Event) error {
+	nodes, err := s.nodes()
+	if err != nil {
+		return err
+	}
+	events := append(before, &core.HostStarted{Wall: s.clock.Now().UnixNano(), PID: uint32(os.Getpid()), Host: s.narrator.host})
+	events = append(events, after...)
+	if len(before) > 0 {
+		points, err := s.points()
+		if err != nil {
+			return err
+		}
+		events = append(events, points...)
+	}
+	events = append(events, nodes...)
+	s.makeCrew()
+	s.makeLoop()
+	s.inbox.post(events...)
+	return nil
+}
+
+// nodes are what this machine offers (B-035: checked before anything starts).
+func (s *session) nodes() (events []core.Event, err error) {
+	if s.experiment.Trainable == nil {
+		return nil, nil
+	}
+	request, err := requestOf(s.experiment)
+	if err != nil {
+		return nil, &UserError{err}
+	}
+	nodes, warning, err := machineNodes(s.options.Resources)
+	if err != nil {
+		return nil, &UserError{err}
+	}
+	if warning != "" {
+		s.log.Warn(warning)
+	}
+	ledger := resource.NewLedger()
+	for _, n := range nodes {
+		if err := ledger.AddNode(n); err != nil {
+			return nil, &UserError{err}
+		}
+		events = append(events, &core.NodeJoined{Node: n})
+	}
+	if ok, short := ledger.FitsEver(request); !ok && !s.experiment.WaitForResources {
+		return nil, &UserError{short}
+	} else if !ok {
+		s.log.Warn("no trial can start until there is more: " + short.Error())
+	}
+	s.warnOfIdleGPUs(nodes, request)
+	return events, nil
+}
+
+// warnOfIdleGPUs: GPUs are there and no trial asks for one (B-040).
+func (s *session) warnOfIdleGPUs(nodes []resource.Node, r resource.Request) {
+	for _, b := range r.Bundles() {
+		if !b.Get(resource.GPU).IsZero() {
+			return
+		}
+	}
+	for _, n := range nodes {
+		if x := n.Capacity.Get(resource.GPU); !x.IsZero() {
+			s.log.Once("gpus", fmt.Sprintf("this machine has %s GPUs and no trial asks for one: write resources: {cpu: 1, gpu: 1} to use them", x))
+			return
+		}
+	}
+}
+
+// machineNodes is this machine, or what the user says that it is.
+func machineNodes(override string) (nodes []resource.Node, warning string, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+	defer cancel()
+	found, warning := local.Detect(ctx)
+	list := []local.Node{found}
+	if override != "" {
+		if virtual, err := local.Virtual(override); err == nil {
+			list = virtual
+		} else if list[0], err = local.Override(found, override); err != nil {
+			return nil, "", err
+		}
+	}
+	for i, n := range list {
+		capacity, err := bundleOf(n.Amounts)
+		if err != nil {
+			return nil, "", err
+		}
+		nodes = append(nodes, resource.Node{ID: uint32(i + 1), Name: n.Name, Capacity: capacity, Devices: n.IDs()})
+	}
+	return nodes, warning, nil
+}
+
+// points are the user's own, first of all (B-104).
+func (s *session) points() (events []core.Event, err error) {
+	for i, p := range s.experiment.Points {
+		g, err := complete(s.experiment, s.file.Seed, uint64(i), p.Given)
+		if err != nil {
+			return nil, &UserError{fmt.Errorf("%s: %w", p.Pos, err)}
+		}
+		events = append(events, &core.TrialGiven{Suggestion: g})
+	}
+	return events, nil
+}
+
+func (s *session) makeCrew() {
+	e, seed := s.experiment, s.file.Seed
+	s.crew = &crew{
+		machine: s.machine, traits: s.plugins.traits(), trials: s.trials, narrator: s.narrator,
+		translate: &translator{machine: s.machine, encode: s.encode},
+		inbox:     s.inbox, log: s.log, clock: s.clock, finished: func(f core.Finish) { s.finish = f },
+		publishing: newPublishing(s.record, s.log, s.clock, s.fail),
+		searching: &searching{searcher: s.plugins.searcher, name: e.Searcher.Name, seed: seed, inbox: s.inbox, log: s.log,
+			clock: s.clock, slow: slowCall, work: newQueue[searchWork](), done: make(chan struct{}),
+			given:      func(index uint64) space.Point { return gridPoint(e.Space, index) },
+			suggestion: func(index uint64, p space.Point) (core.Suggestion, error) { return suggest(e, seed, index, p) }},
+		scheduling: &scheduling{scheduler: s.plugins.scheduler, name: e.Scheduler.Name, inbox: s.inbox, log: s.log,
+			clock: s.clock, slow: slowCall, work: newQueue[scheduleWork](), done: make(chan struct{}),
+			params: func(p space.Point) ([]byte, error) { return e.Resolve(p, seed) }},
+	}
+	s.crew.running = s.running
+	for _, w := range s.untold {
+		s.crew.scheduling.work.put(w)
+	}
+	for _, x := range s.early {
+		s.crew.publishing.tell(x)
+	}
+	s.untold, s.early = nil, nil
+	if s.plugins.trainer != nil {
+		s.crew.training = s.makeTraining()
+	}
+}
+
+func (s *session) makeTraining() *training {
+	e, t := s.experiment, s.plugins.trainer.Traits()
+	o := s.opener()
+	x := &training{open: o.trainable, shared: t.Shared, reuse: t.Reusable && e.Reuse != "false",
+		grace: e.StopGrace, inbox: s.inbox, log: s.log, clock: s.clock, storage: s.dir,
+		work: newQueue[trainWork](), done: make(chan struct{}), runs: map[core.TrialNo]*run{}, workers: map[*worker]bool{}}
+	if e.Trainable.Plugin != nil {
+		x.deadline = e.Trainable.Deadline
+	}
+	x.keepWarm(s.plugins.trainer)
+	s.plugins.trainer = nil // training closes it
+	return x
+}
+
+func (s *session) makeLoop() {
+	n := newNames()
+	for id := 1; id <= s.machine.Metrics(); id++ {
+		n.id(s.machine.MetricName(core.MetricID(id)))
+	}
+	s.loop = &Loop{machine: s.machine, record: s.record, crew: s.crew, clock: s.clock, log: s.log, inbox: s.inbox,
+		rules: newRules(s.experiment), began: s.clock.Now(), before: time.Duration(s.last), now: s.last, names: n}
+	s.loop.heard = func(e core.Event) {
+		if started, ok := e.(*core.AttemptStarted); ok {
+			s.narrator.attempt(started)
+		}
+	}
+}
+
+func (s *session) running() time.Duration { return s.loop.before + s.clock.Since(s.loop.began) }
+
+// fail ends the loop: the record cannot be kept.
+func (s *session) fail(err error) {
+	select {
+	case s.failure <- err:
+	default:
+	}
+}
+
+// run turns the loop until the end. An interrupt is an event like any other.
+func (s *session) run(ctx context.Context) (Ended, error) {
+	turning, stop := context.WithCancel(context.Background())
+	defer stop()
+	if err := s.startDrivers(turning); err != nil {
+		return Ended{}, err
+	}
+	interrupt := context.AfterFunc(ctx, func() { s.inbox.post(&core.Interrupted{}) })
+	defer interrupt()
+	broken := make(chan error, 1)
+	go func() {
+		select {
+		case err := <-s.failure:
+			broken <- err
+			stop()
+		case <-turning.Done():
+			broken <- nil
+		}
+	}()
+	err := s.loop.Run(turning)
+	stop()
+	if cause := <-broken; cause != nil {
+		err = cause
+	}
+	s.stopDrivers(err != nil)
+	return s.ended(), err
+}
+
+func (s *session) startDrivers(ctx context.Context) error {
+	c := s.crew
+	reporters, err := s.reporters()
+	if err != nil {
+		return err
+	}
+	c.publishing.reporters = reporters
+	for _, r := range reporters {
+		go r.run()
+	}
+	go c.publishing.run()
+	go c.searching.run(ctx)
+	go c.scheduling.run(ctx)
+	if c.training != nil {
+		go c.training.run(ctx)
+	}
+	c.Flush()
+	return nil
+}
+
+// stopDrivers ends them in order: nothing is trained any more, then the last
+// news is published.
+func (s *session) stopDrivers(broken bool) {
+	c := s.crew
+	s.inbox.close()
+	if c.training != nil {
+		c.training.close()
+	}
+	c.searching.work.close()
+	c.scheduling.work.close()
+	if !broken {
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
+		c.publishing.close(ctx)
+	}
+}
+
+func (s *session) ended() Ended {
+	o, why := s.machine.Outcome()
+	return Ended{Outcome: o, Reason: why, Errored: s.machine.Count(core.Errored), Dir: s.dir.Path()}
+}
+
+// reporters are those of the experiment file, and what shows the progress.
+func (s *session) reporters() ([]*reporting, error) {
+	var list []*reporting
+	add := func(name string, r report.Reporter, after uint64) {
+		list = append(list, &reporting{name: name, reporter: r, after: after, log: s.log,
+			work: newQueue[[]report.Event](), done: make(chan struct{})})
+	}
+	_ = add
+	return list, nil
+}
+
+var _ sdk.Traits

@@ -1,0 +1,54 @@
+// Package pbt is population based training: trials train side by side, and at
+// intervals the worst of them go on from a checkpoint of one of the best, with
+// its parameters a little changed. What comes out is a schedule of parameters
+// rather than one assignment. Use it for long trainings whose best learning rate
+// or regularisation changes on the way; concurrency should be the population.
+//
+// Source: Jaderberg, Dalibard, Osindero, Czarnecki, Donahue, Razavi, Vinyals,
+// Green, Dunning, Simonyan, Fernando, Kavukcuoglu, "Population Based Training of
+// Neural Networks", 2017, https://arxiv.org/abs/1711.09846.
+//
+// # Options
+//
+//   - interval (10): iterations between a trial's comparisons.
+//   - burn_in (0): iterations before the first one.
+//   - max (none): iterations after which a trial is finished.
+//   - quantile (0.25): the fraction that is worst, and the fraction that is best.
+//   - resample (0.25): probability with which a parameter is drawn anew instead
+//     of being moved.
+//   - factors ([1.2, 0.8]): what a parameter is moved by.
+//   - mutate (all): names of the parameters that may change. Leave out those that
+//     the checkpoint depends on, such as the number of layers.
+//   - sync (false): compare when all trials have arrived, not as each comes.
+//   - objective: the metric that is compared, needed with several objectives.
+//
+// # Rules
+//
+// At its interval a trial is ranked among the trials that have not ended, each
+// by its last interval. Of n, ⌈n·quantile⌉ but at most half count as worst, as
+// many as best; one with a loss that is not finite is always among the worst and
+// never a donor. One of the worst is paused, and told to go on from the last
+// checkpoint of one of the best, chosen evenly among those that have one. It is
+// ranked again at its next interval.
+//
+// A checkpoint may be an interval old, so that those of checkpoint.every serve;
+// one of the best without is paused for a moment, because that makes one. With
+// sync every trial pauses at the interval, and all go on together.
+//
+// Exploring knows the space. Numbers move by the factor, those on a linear scale
+// by at least the factor's share of a tenth of their range, so that zero is left
+// too; they stay inside their bounds and on their steps, and where a move is less
+// than a step it is one, so that 1 can become 2. At a bound they turn back.
+// Ordinals move to a neighbour. Choices are only drawn anew. Parameters that come
+// to exist by another's change are drawn, those that cease to are dropped. After
+// 20 tries that break a constraint the donor's point is taken as it is. All
+// randomness is derived from the seed, the trial's number and a count.
+//
+// # Limits
+//
+// It needs checkpoints, and with sync a planned number of trials. The population
+// is a sorted list: finding a rank is O(log n), but each result moves up to n
+// entries of 16 bytes, which is what populations of some thousands bear.
+// Donors are trials that have not ended. Grid parameters are taken over from the
+// donor unchanged.
+package pbt

@@ -1,0 +1,93 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// The shared suite of the host's transports tests what runs do; here is what
+// only shows from inside.
+
+func TestBrokenProtocol(t *testing.T) {
+	wait := sdk.TrainFunc(func(ctx context.Context, _ sdk.Run) error { <-ctx.Done(); return nil })
+	s := NewSession(wait, sdk.TrainableTraits{Shared: true})
+	if err := s.Send([]Command{{Kind: Start}}); err == nil {
+		t.Error("a start without a trial is taken")
+	}
+	start := Command{Kind: Start, Run: 1, Trial: &sdk.Trial{}}
+	if err := s.Send([]Command{start, start}); err == nil {
+		t.Error("a run is started twice")
+	}
+	s.Close()
+	s.Wait()
+	if err := s.Send(nil); !errors.Is(err, ErrClosed) {
+		t.Error(err)
+	}
+}
+
+// A trainable that logs without pause waits for the carrier, and is let go at
+// the end.
+func TestFloodWaits(t *testing.T) {
+	ended := make(chan bool)
+	flood := sdk.TrainFunc(func(ctx context.Context, run sdk.Run) error {
+		defer close(ended)
+		for ctx.Err() == nil {
+			run.Log("x")
+		}
+		return nil
+	})
+	s := NewSession(flood, sdk.TrainableTraits{})
+	if err := s.Send([]Command{{Kind: Start, Run: 1, Trial: &sdk.Trial{}}}); err != nil {
+		t.Fatal(err)
+	}
+	for total := 0; total < 3*maxQueued; {
+		events, err := s.Recv()
+		if err != nil || len(events) > maxQueued {
+			t.Fatal(len(events), err)
+		}
+		total += len(events)
+	}
+	s.Close()
+	<-ended
+	for {
+		if _, err := s.Recv(); err != nil {
+			if !errors.Is(err, io.EOF) {
+				t.Fatal(err)
+			}
+			return
+		}
+	}
+}
+
+func TestTextIsCut(t *testing.T) {
+	if got := cut(strings.Repeat("x", 10*maxText)); len(got) > maxText+10 {
+		t.Fatal(len(got))
+	}
+	if got := cut("a\xffb"); got != "a\uFFFDb" {
+		t.Fatal(got)
+	}
+}
+
+// A reporter may use its slice again while the event still waits.
+func TestMetricsAreCopied(t *testing.T) {
+	s := NewSession(sdk.TrainFunc(func(_ context.Context, run sdk.Run) error {
+		m := []sdk.Metric{{Name: "loss", Value: 1}}
+		err := run.Report(sdk.Result{Metrics: m}, nil)
+		m[0].Value = 2
+		return err
+	}), sdk.TrainableTraits{})
+	trial := &sdk.Trial{RunAhead: 5}
+	if err := s.Send([]Command{{Kind: Start, Run: 1, Trial: trial}}); err != nil {
+		t.Fatal(err)
+	}
+	s.Wait()
+	events, err := s.Recv()
+	if err != nil || len(events) != 3 || events[1].Metrics[0].Value != 1 {
+		t.Fatal(events, err)
+	}
+}
