@@ -47,11 +47,7 @@ func Open(dir string) (*Experiment, error) {
 // Is says whether an experiment is in the directory.
 func Is(dir string) bool {
 	d, err := storage.At(dir)
-	if err != nil {
-		return false
-	}
-	_, err = os.Stat(runfile.Path(d))
-	return err == nil
+	return err == nil && d.Exists()
 }
 
 // Refresh reads what was recorded since, and says whether there was anything.

@@ -90,7 +90,7 @@ var ErrNone = errors.New("there is no experiment here; `tunehost ls` shows those
 // Read reads what a directory holds, as it was recorded.
 func Read(d storage.Dir) (*File, *config.Experiment, error) {
 	text, err := os.ReadFile(Path(d))
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !d.Exists() {
 		return nil, nil, fmt.Errorf("%s: %w", d.Path(), ErrNone)
 	}
 	if err != nil {
