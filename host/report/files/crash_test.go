@@ -131,11 +131,11 @@ func TestAfterACrashNothingIsDoubledOrLost(t *testing.T) {
 	})
 }
 
-// crashing is a reporter with few files open, and a position that is noted now
+// crashing is a reporter that keeps few files open, and a position that is noted now
 // and then.
 func crashing(t *rapid.T, dir string) *Reporter {
 	now := began
-	r := New(Options{Dir: dir, Formats: []Format{JSONL, CSV}, MaxOpen: 2, Now: func() time.Time {
+	r := New(Options{Dir: dir, Formats: []Format{JSONL, CSV}, MaxOpen: 1, Now: func() time.Time {
 		now = now.Add(5 * time.Second)
 		return now
 	}})

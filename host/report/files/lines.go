@@ -95,6 +95,5 @@ func (t *table) rewrite(edit func(to, line []byte) []byte) error {
 	if err := os.Rename(tmp.Name(), t.path); err != nil {
 		return err
 	}
-	t.drop()
-	return t.reopen()
+	return errors.Join(t.close(), t.learn())
 }

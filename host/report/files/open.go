@@ -1,20 +1,20 @@
 package files
 
 import (
-	"container/list"
 	"errors"
 	"os"
 
 	"github.com/tunehost/tunehost/core"
 )
 
-// entry is a trial whose files are open.
+// entry is a trial that reports: what its files hold is known, whether they are
+// open or not.
 type entry struct {
 	trial  core.TrialNo
 	tables []*table
-	dirty  bool // has rows to flush
+	dirty  bool // is to be flushed
 	over   bool // no row is to be expected soon
-	at     *list.Element
+	held   bool // its files stay open
 }
 
 func (e *entry) each(do func(*table) error) error {
@@ -26,52 +26,50 @@ func (e *entry) each(do func(*table) error) error {
 	return nil
 }
 
-// openFiles are those of the trials that reported last, at most max.
+// openFiles are those of the trials that report. The files of at most max stay
+// open, and of as many more until they are flushed.
 type openFiles struct {
 	formats []Format
 	max     int
 	writeAt writer
 	trials  map[core.TrialNo]*entry
-	recent  *list.List // of *entry; the front was used last
+	held    int
 	dirty   []*entry
 }
 
 func newOpenFiles(formats []Format, max int) *openFiles {
-	return &openFiles{formats: formats, max: max, writeAt: (*os.File).WriteAt, trials: map[core.TrialNo]*entry{}, recent: list.New()}
+	return &openFiles{formats: formats, max: max, writeAt: (*os.File).WriteAt, trials: map[core.TrialNo]*entry{}}
 }
 
-// of opens the trial's files, or finds them open.
+// of returns the trial's entry, to be flushed at the end of the batch.
 func (o *openFiles) of(no core.TrialNo, dir string) (*entry, error) {
-	if e, ok := o.trials[no]; ok {
-		o.recent.MoveToFront(e.at)
+	e, ok := o.trials[no]
+	if ok && e.dirty {
 		return e, nil
 	}
-	if err := o.shrink(o.max - 1); err != nil {
-		return nil, err
-	}
-	e := &entry{trial: no}
-	for _, format := range o.formats {
-		t, err := openTable(dir, format, o.writeAt)
-		if err != nil {
-			return nil, errors.Join(err, e.each((*table).close))
+	if len(o.dirty) >= o.max {
+		if err := o.flush(); err != nil {
+			return nil, err
 		}
-		e.tables = append(e.tables, t)
 	}
-	e.at = o.recent.PushFront(e)
-	o.trials[no] = e
+	if e = o.trials[no]; e == nil {
+		e = &entry{trial: no}
+		for _, format := range o.formats {
+			t, err := openTable(dir, format, o.writeAt)
+			if err != nil {
+				return nil, errors.Join(err, e.each((*table).close))
+			}
+			e.tables = append(e.tables, t)
+		}
+		o.trials[no] = e
+	}
+	e.dirty = true
+	o.dirty = append(o.dirty, e)
 	return e, nil
 }
 
-// touch says that the entry's rows are to be flushed, or the entry is over.
-func (o *openFiles) touch(e *entry) {
-	if !e.dirty {
-		e.dirty = true
-		o.dirty = append(o.dirty, e)
-	}
-}
-
-// flush writes the rows of the batch, and closes what is over. What could not
-// be written is tried again at the next flush.
+// flush writes the rows that were added. What could not be written is tried
+// again at the next flush.
 func (o *openFiles) flush() error {
 	for len(o.dirty) > 0 {
 		e := o.dirty[len(o.dirty)-1]
@@ -80,35 +78,31 @@ func (o *openFiles) flush() error {
 		}
 		e.dirty = false
 		o.dirty = o.dirty[:len(o.dirty)-1]
-		if e.over {
-			if err := o.close(e); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// shrink closes the files that were used longest ago.
-func (o *openFiles) shrink(to int) error {
-	if len(o.trials) <= to {
-		return nil
-	}
-	if err := o.flush(); err != nil {
-		return err
-	}
-	for len(o.trials) > to {
-		if err := o.close(o.recent.Back().Value.(*entry)); err != nil {
+		if err := o.settle(e); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (o *openFiles) close(e *entry) error {
-	o.recent.Remove(e.at)
-	delete(o.trials, e.trial)
-	return e.each((*table).close)
+// settle closes the files of a trial that is over, or when enough others stay
+// open.
+func (o *openFiles) settle(e *entry) error {
+	if e.over {
+		delete(o.trials, e.trial)
+		if e.held {
+			o.held--
+		}
+		return e.each((*table).close)
+	}
+	if !e.held && o.held < o.max {
+		e.held = true
+		o.held++
+	}
+	if !e.held {
+		return e.each((*table).close)
+	}
+	return nil
 }
 
 func (o *openFiles) closeAll() error {

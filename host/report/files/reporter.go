@@ -19,12 +19,12 @@ type Options struct {
 	Formats []Format
 	// Now is the time of day; it says when to note how far the files are.
 	Now func() time.Time
-	// MaxOpen is how many trials' files are open at a time; 0: 128.
+	// MaxOpen is how many trials' files stay open; 0: 256.
 	MaxOpen int
 }
 
 const (
-	defaultOpenTrials = 128
+	defaultOpenTrials = 256
 	noteEvery         = 15 * time.Second
 	// maxBacklogEvents bounds what waits for room on a full disk.
 	maxBacklogEvents = 200_000
@@ -142,7 +142,6 @@ func (r *Reporter) change(e *report.Event, do func(*table) error) error {
 		return err
 	}
 	files.over = false
-	r.open.touch(files)
 	return files.each(do)
 }
 

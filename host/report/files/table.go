@@ -35,15 +35,17 @@ type table struct {
 // writer is (*os.File).WriteAt; tests have disks that are full.
 type writer func(f *os.File, b []byte, at int64) (int, error)
 
-// openTable takes up the file if there is one, and makes none.
+// openTable learns what the file holds if there is one, and makes none.
 func openTable(dir string, format Format, w writer) (*table, error) {
 	t := &table{path: filepath.Join(dir, format.File()), format: format, writeAt: w}
-	return t, t.reopen()
+	return t, t.learn()
 }
 
-func (t *table) reopen() error {
+// learn opens the file, if there is one, and sets size, rows and columns.
+func (t *table) learn() error {
 	file, err := os.OpenFile(t.path, os.O_RDWR, fileMode)
 	if errors.Is(err, os.ErrNotExist) {
+		t.size, t.rows = 0, false
 		return nil
 	}
 	if err != nil {
@@ -51,8 +53,24 @@ func (t *table) reopen() error {
 	}
 	t.file = file
 	if err := t.takeUp(); err != nil {
-		t.drop()
+		return errors.Join(err, t.close())
+	}
+	return nil
+}
+
+// need opens the file again if it was closed; it is learnt anew if another has
+// changed it.
+func (t *table) need() error {
+	if t.file != nil || t.size == 0 {
+		return nil
+	}
+	file, err := os.OpenFile(t.path, os.O_RDWR, fileMode)
+	if err != nil {
 		return err
+	}
+	t.file = file
+	if info, err := file.Stat(); err != nil || info.Size() != t.size {
+		return errors.Join(err, t.close(), t.learn())
 	}
 	return nil
 }
@@ -96,9 +114,8 @@ func (t *table) takeHeader() error {
 		t.setColumns(columns)
 		return nil
 	}
-	t.drop()
 	t.size = 0
-	return os.Rename(t.path, t.path+".old")
+	return errors.Join(t.close(), os.Rename(t.path, t.path+".old"))
 }
 
 func (t *table) setColumns(columns []string) {
@@ -161,7 +178,7 @@ func (t *table) widen(columns []string) error {
 	if more == 0 && t.size+int64(len(t.buf)) > 0 {
 		return nil
 	}
-	if err := t.flush(); err != nil {
+	if err := t.ready(); err != nil {
 		return err
 	}
 	if t.size == 0 {
@@ -199,7 +216,7 @@ func (t *table) fill(e *report.Event, f *fields) {
 // cut takes out what attempts before e reported after the iteration that e
 // goes on from (B-061).
 func (t *table) cut(e *report.Event) error {
-	if err := t.flush(); err != nil || !t.rows {
+	if err := t.ready(); err != nil || !t.rows {
 		return err
 	}
 	again := func(line []byte) bool {
@@ -223,7 +240,7 @@ func (t *table) finish(e *report.Event) error {
 	if t.last.done || t.last.event > e.Number {
 		return nil
 	}
-	if err := t.flush(); err != nil || !t.rows {
+	if err := t.ready(); err != nil || !t.rows {
 		return err
 	}
 	tail, err := readTail(t.file)
@@ -239,22 +256,30 @@ func (t *table) finish(e *report.Event) error {
 	return t.file.Truncate(t.size)
 }
 
+// ready flushes and opens the file, if there is one, to be read.
+func (t *table) ready() error {
+	if err := t.flush(); err != nil {
+		return err
+	}
+	return t.need()
+}
+
 // flush writes what add has gathered; what could not be written stays, unless
-// the directory is gone.
+// the directory or the file is gone.
 func (t *table) flush() error {
 	if len(t.buf) == 0 {
 		return nil
 	}
-	if t.file == nil {
-		file, err := os.OpenFile(t.path, os.O_RDWR|os.O_CREATE, fileMode)
-		if errors.Is(err, os.ErrNotExist) {
-			t.buf, t.rows = t.buf[:0], false
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		t.file = file
+	err := t.need()
+	if err == nil && t.file == nil {
+		t.file, err = os.OpenFile(t.path, os.O_RDWR|os.O_CREATE, fileMode)
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		t.buf, t.size, t.rows = t.buf[:0], 0, false
+		return nil
+	}
+	if err != nil {
+		return err
 	}
 	if _, err := t.writeAt(t.file, t.buf, t.size); err != nil {
 		return err
@@ -273,5 +298,3 @@ func (t *table) close() error {
 	t.file = nil
 	return err
 }
-
-func (t *table) drop() { _ = t.close() }
