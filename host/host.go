@@ -201,14 +201,14 @@ func orNothing(b []byte) string {
 }
 
 // newLog opens host.log; warnings go to the terminal too.
-func newLog(o Options, path string) (*Log, io.Closer, error) {
+func newLog(o Options, path string, show hclog.SinkAdapter) (*Log, io.Closer, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, nil, err
 	}
 	l := hclog.NewInterceptLogger(&hclog.LoggerOptions{Name: "tunehost", Level: hclog.Debug, Output: f, TimeFormat: time.RFC3339Nano})
 	if o.Verbose > 0 && o.Stderr != nil {
-		l.RegisterSink(hclog.NewSinkAdapter(&hclog.LoggerOptions{Level: hclog.Warn, Output: o.Stderr, DisableTime: true}))
+		l.RegisterSink(show)
 	}
 	return NewLog(l), f, nil
 }
