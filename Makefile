@@ -92,7 +92,7 @@ proto: $(BUF) ## buf lint; nothing breaks the frozen version 1 of the protocol
 	echo 'plugins of version 1 would break: add fields instead, or begin a package tunehost.v2' >&2; exit 1; }
 
 .PHONY: house
-house: ## imports between rooms, the list of behaviours, links in documents
+house: ## the list of behaviours; links, files and functions in documents
 	$(call heading,house)
 	@go test -count=1 ./internal/house
 

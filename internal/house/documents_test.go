@@ -73,3 +73,56 @@ func TestReadmePlugins(t *testing.T) {
 		}
 	}
 }
+
+// function is a file and a function in it: `host/loop.go` `step`.
+var function = regexp.MustCompile("`([\\w/.-]+\\.go)`\\s+`(\\w+)`")
+
+// TestFunctions: functions that are named after their file are there.
+func TestFunctions(t *testing.T) {
+	for _, doc := range documents(t) {
+		text, err := os.ReadFile(filepath.Join(root, doc))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range function.FindAllStringSubmatch(string(text), -1) {
+			code, err := os.ReadFile(filepath.Join(root, m[1]))
+			if err != nil {
+				t.Errorf("%s: %v", doc, err)
+			} else if !regexp.MustCompile(`(?m)^func (\([^)]*\) )?` + m[2] + `[(\[]`).Match(code) {
+				t.Errorf("%s names %s in %s, which is not there", doc, m[2], m[1])
+			}
+		}
+	}
+}
+
+// TestRationale: RATIONALE.md says why each module that is imported is there.
+func TestRationale(t *testing.T) {
+	why, err := os.ReadFile(filepath.Join(root, "RATIONALE.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("go", "list", "-f", `{{range .Imports}}{{println .}}{{end}}{{range .TestImports}}{{println .}}{{end}}{{range .XTestImports}}{{println .}}{{end}}`, "./...")
+	cmd.Dir = root
+	imports, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	for _, m := range required(t) {
+		if strings.Contains("\n"+string(imports), "\n"+m) && !strings.Contains(string(why), m) {
+			t.Errorf("RATIONALE.md does not say why %s is needed", m)
+		}
+	}
+}
+
+// required are the modules of go.mod.
+func required(t *testing.T) (modules []string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`(?m)^\t(\S+) v\S+`).FindAllStringSubmatch(string(text), -1) {
+		modules = append(modules, m[1])
+	}
+	return modules
+}
