@@ -28,19 +28,22 @@ func (e *ResultReported) apply(m *Machine) {
 		return
 	}
 	l := m.liveOf(e.Trial)
-	if l.last || l.intent == toStop || l.intent == toFail {
+	if l.over || l.last || l.intent == toStop || l.intent == toFail {
 		return // results after the one that stopped the trial (B-010)
 	}
 	t := &m.trials[e.Trial]
-	m.count(t, l, e)
+	if e.Iteration == 0 {
+		e.Iteration = t.iteration + 1
+	}
 	if lacking := m.lacking(e.Metrics); lacking >= 0 && m.refuseResult(t, l, e, lacking) {
 		return
 	}
+	m.count(t, l, e)
 	again := t.iteration <= t.told
 	t.told = max(t.told, t.iteration)
 	m.checkpointDue(t, l, e)
 	stop := m.stopReason(t, e)
-	m.tellResult(t, l, e, again, stop != "")
+	m.tellResult(t, l, e, again, stop != "" || e.StopAll != "")
 	switch {
 	case e.StopAll != "":
 		m.end(Finished, e.StopAll)
@@ -53,9 +56,6 @@ func (e *ResultReported) apply(m *Machine) {
 
 // count takes the result into the trial's iteration, times and statistics.
 func (m *Machine) count(t *trial, l *live, e *ResultReported) {
-	if e.Iteration == 0 {
-		e.Iteration = t.iteration + 1
-	}
 	t.iteration = e.Iteration
 	t.results++
 	t.lastAt = m.now
@@ -143,7 +143,7 @@ func (m *Machine) nameList(have []Metric) string {
 	}
 	names := make([]string, 0, len(have))
 	for _, x := range have[:min(len(have), 10)] {
-		names = append(names, m.metricNames[x.ID])
+		names = append(names, m.MetricName(x.ID))
 	}
 	if len(have) > 10 {
 		names = append(names, "…")

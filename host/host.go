@@ -15,6 +15,7 @@ import (
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
 	"github.com/tunehost/tunehost/host/plugin/process"
+	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/host/storage"
 )
 
@@ -140,7 +141,7 @@ func begin(ctx context.Context, o Options, e *config.Experiment, dir storage.Dir
 
 // goOn takes up what is in the directory; e is the file as it is now, or nil.
 func goOn(ctx context.Context, o Options, e *config.Experiment, dir storage.Dir) (Ended, error) {
-	r, recorded, err := ReadRun(dir)
+	r, recorded, err := runfile.Read(dir)
 	if err != nil {
 		return Ended{}, &UserError{err}
 	}
@@ -151,7 +152,7 @@ func goOn(ctx context.Context, o Options, e *config.Experiment, dir storage.Dir)
 		}
 	}
 	r.Overrides = append(r.Overrides, changed.taken...)
-	now, err := r.parse(recorded.Source)
+	now, err := r.Parse(recorded.Source)
 	if err != nil {
 		return Ended{}, &UserError{err}
 	}

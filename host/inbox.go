@@ -57,11 +57,15 @@ func (b *inbox) add(items []news) {
 	}
 }
 
-// take returns what there is, in order, and leaves spare to be filled next.
+// take returns what there is, in order, and leaves spare, which nobody uses any
+// more, to be filled next. With nothing to return it leaves spare alone.
 func (b *inbox) take(spare []news) []news {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	items := b.items
+	if len(items) == 0 {
+		return nil
+	}
 	b.items = spare[:0]
 	return items
 }

@@ -5,53 +5,12 @@ import (
 	"fmt"
 	"math"
 	"reflect"
-	"strings"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/expr"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
-
-// valuesOf reads a trial's parameters by their full names. Values that are maps
-// themselves stay whole.
-func valuesOf(e *config.Experiment, params []byte) map[string]any {
-	values := map[string]any{}
-	v, err := expr.FromJSON(params)
-	if err != nil {
-		return values
-	}
-	look := func(name string) {
-		if x, ok := lookup(v, name); ok {
-			values[name] = x
-		}
-	}
-	for i := range e.Space.Params {
-		look(e.Space.Params[i].Name)
-	}
-	for i := range e.Constants {
-		look(e.Constants[i].Name)
-	}
-	for i := range e.Derived {
-		look(e.Derived[i].Name)
-	}
-	return values
-}
-
-// lookup follows the parts of a nested name.
-func lookup(v any, name string) (any, bool) {
-	for {
-		group, ok := v.(map[string]any)
-		if !ok {
-			return nil, false
-		}
-		part, rest, nested := strings.Cut(name, "/")
-		if v, ok = group[part]; !ok || !nested {
-			return v, ok
-		}
-		name = rest
-	}
-}
 
 // pointOf finds the point of a trial's parameters again.
 func pointOf(s *space.Space, params []byte) (space.Point, error) {
@@ -62,7 +21,7 @@ func pointOf(s *space.Space, params []byte) (space.Point, error) {
 	p := make(space.Point, len(s.Params))
 	for i := range p {
 		p[i] = math.NaN()
-		if x, ok := lookup(v, s.Params[i].Name); ok {
+		if x, ok := config.Lookup(v, s.Params[i].Name); ok {
 			if p[i], err = coordinate(&s.Params[i], x); err != nil {
 				return nil, err
 			}

@@ -128,7 +128,7 @@ func (r *rules) holds(p *expr.Program, m *core.Machine, x *result) bool {
 	if iteration == 0 {
 		iteration = v.Iteration + 1
 	}
-	ok, err := p.Bool(expr.Values{Params: valuesOf(r.file, v.Params), Metrics: metricsOf(x.Metrics),
+	ok, err := p.Bool(expr.Values{Params: r.file.Values(v.Params), Metrics: metricsOf(x.Metrics),
 		Vars: map[string]any{"iteration": int64(iteration), "time": seconds(v.TrainNS)}})
 	return err == nil && ok
 }

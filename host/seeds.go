@@ -24,23 +24,3 @@ func mix(x uint64) uint64 {
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
 }
-
-const idAlphabet = "0123456789abcdefghijkmnpqrstuvwx"
-
-// trialID is the name of a trial in files: seven letters and digits that tell
-// trials of several experiments apart. It is a permutation of the number under
-// the seed, so that two trials of one experiment never share it.
-func trialID(seed uint64, number uint32) string {
-	x := number ^ uint32(mix(seed))
-	x ^= x >> 16
-	x *= 0x7feb352d // odd: a permutation, as every step here is
-	x ^= x >> 15
-	x *= 0x846ca68b
-	x ^= x >> 16
-	var id [7]byte
-	for i := range id {
-		id[i] = idAlphabet[x&31]
-		x >>= 5
-	}
-	return string(id[:])
-}

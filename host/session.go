@@ -13,6 +13,7 @@ import (
 	"github.com/tunehost/tunehost/core/record"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
@@ -25,7 +26,7 @@ const slowCall = 2 * time.Second
 type session struct {
 	options    Options
 	experiment *config.Experiment
-	file       *RunFile
+	file       *runfile.File
 	dir        storage.Dir
 	lock       *journal.Lock
 	log        *Log
@@ -84,18 +85,16 @@ func (s *session) close() {
 // create begins the record of a new experiment.
 func (s *session) create() error {
 	var err error
-	r, err := newRunFile(s.experiment, s.clock.Now())
-	if err != nil {
+	if s.file, err = runfile.New(s.experiment, s.clock.Now()); err != nil {
 		return err
 	}
-	s.file = &r
 	if err := s.openPlugins(0, 0); err != nil {
 		return err
 	}
-	if err := s.file.write(s.dir); err != nil {
+	if err := s.file.Write(s.dir); err != nil {
 		return err
 	}
-	id, err := s.file.id()
+	id, err := s.file.ID()
 	if err != nil {
 		return err
 	}
@@ -119,7 +118,7 @@ func (s *session) create() error {
 
 // open replays the record; that is all of resuming.
 func (s *session) open(changed bool) error {
-	id, err := s.file.id()
+	id, err := s.file.ID()
 	if err != nil {
 		return &UserError{err}
 	}
@@ -145,7 +144,7 @@ func (s *session) open(changed bool) error {
 		if err != nil {
 			return err
 		}
-		if err := s.file.write(s.dir); err != nil {
+		if err := s.file.Write(s.dir); err != nil {
 			return err
 		}
 		events = append(events, &core.SettingsChanged{Spec: spec})

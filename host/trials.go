@@ -3,11 +3,11 @@ package host
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/resource"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/naming"
 	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -26,7 +26,7 @@ func newTrials(m *core.Machine, e *config.Experiment, d storage.Dir, seed uint64
 	return &trials{machine: m, experiment: e, storage: d, seed: seed, dirs: map[core.TrialNo]string{}}
 }
 
-func (t *trials) id(no core.TrialNo) string { return trialID(t.seed, uint32(no)) }
+func (t *trials) id(no core.TrialNo) string { return naming.ID(t.seed, uint32(no)) }
 
 // name is how messages speak of a trial.
 func (t *trials) name(no core.TrialNo) string { return fmt.Sprintf("trial %d (%s)", no, t.id(no)) }
@@ -47,50 +47,7 @@ func (t *trials) dir(no core.TrialNo) string {
 }
 
 func (t *trials) dirName(no core.TrialNo) string {
-	return DirName(t.experiment, t.seed, uint32(no), t.machine.FirstParams(no))
-}
-
-// DirName names a trial's directory after its number, its id and the parameters
-// that vary (B-090).
-func DirName(e *config.Experiment, seed uint64, no uint32, params []byte) string {
-	values := valuesOf(e, params)
-	id := trialID(seed, no)
-	if e.TrialName != "" {
-		return storage.TrialName(no, id, expandName(e.TrialName, no, id, values), nil)
-	}
-	var varied []storage.Value
-	for _, p := range e.Space.Params {
-		if v, ok := values[p.Name]; ok {
-			varied = append(varied, storage.Value{Name: p.Name, Text: brief(v)})
-		}
-	}
-	return storage.TrialName(no, id, "", varied)
-}
-
-// expandName fills in the user's template: {number}, {id}, {NAME}.
-func expandName(template string, no uint32, id string, values map[string]any) string {
-	pairs := []string{"{number}", fmt.Sprint(no), "{id}", id, "{{", "{", "}}", "}"}
-	for name, v := range values {
-		pairs = append(pairs, "{"+name+"}", brief(v))
-	}
-	return strings.NewReplacer(pairs...).Replace(template)
-}
-
-// brief writes a value short enough for a name.
-func brief(v any) string {
-	switch v := v.(type) {
-	case float64:
-		return fmt.Sprintf("%.4g", v)
-	case string:
-		return v
-	case nil:
-		return "null"
-	}
-	text, err := json.Marshal(v)
-	if err != nil {
-		return "?"
-	}
-	return string(text)
+	return naming.Dir(t.experiment, t.seed, uint32(no), t.machine.FirstParams(no))
 }
 
 // start is what a trainable is told of an attempt.

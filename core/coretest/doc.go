@@ -10,7 +10,7 @@
 //	start [trials=N] [cpu=N] [concurrency=N] [retries=N] [every=N] [keep=N]
 //	      [score=NAME] [at_end] [saves] [quiet] [independent] [manual] [wait]
 //	      [fail_fast] [fail_raise] [lenient] [require=NAME] [reach=NAME:X]
-//	      [iterations=N] [trial_time=D] [time=D] [trials_failed=N]
+//	      [below=NAME:X] [iterations=N] [trial_time=D] [time=D] [trials_failed=N]
 //	settings KEY=VALUE…           as start, for an experiment that goes on
 //	host                          a (new) host takes the experiment up
 //	node ID cpu=N [NAME=N…]       a node joins          lost ID   it leaves

@@ -201,3 +201,46 @@ func runChild(t *testing.T, path string) (said uint64) {
 	_ = cmd.Wait() // killed
 	return said
 }
+
+func TestHolder(t *testing.T) {
+	dir := t.TempDir()
+	if held, err := journal.Holder(dir); held != nil || err != nil {
+		t.Errorf("nobody holds it: %v, %v", held, err)
+	}
+	lock, err := journal.LockDir(dir, time.Unix(0, 0))
+	must(t, err)
+	if held, err := journal.Holder(dir); err != nil || held == nil || held.PID != os.Getpid() {
+		t.Errorf("this process holds it: %v, %v", held, err)
+	}
+	must(t, lock.Unlock())
+	if held, err := journal.Holder(dir); held != nil || err != nil {
+		t.Errorf("it was given back: %v, %v", held, err)
+	}
+}
+
+// Looking never keeps anybody from taking the lock.
+func TestHolderDoesNotDisturb(t *testing.T) {
+	dir := t.TempDir()
+	done := make(chan struct{})
+	var looking sync.WaitGroup
+	looking.Go(func() {
+		for {
+			select {
+			case <-done:
+				return
+			default:
+				if _, err := journal.Holder(dir); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		}
+	})
+	for range 50 {
+		lock, err := journal.LockDir(dir, time.Unix(0, 0))
+		must(t, err)
+		must(t, lock.Unlock())
+	}
+	close(done)
+	looking.Wait()
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -52,8 +53,42 @@ func LockDir(dir string, now time.Time) (*Lock, error) {
 	return &Lock{file}, nil
 }
 
+// Holder says who holds the lock of the directory dir; nil when nobody does. It takes no lock that a host would notice, and writes nothing.
+func Holder(dir string) (*LockedError, error) {
+	file, err := os.Open(filepath.Join(dir, lockName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	err = flock(file, syscall.LOCK_SH)
+	if !errors.Is(err, syscall.EWOULDBLOCK) {
+		return nil, err
+	}
+	var held *LockedError
+	if err := readHolder(file, dir); !errors.As(err, &held) {
+		return nil, err
+	}
+	return held, nil
+}
+
+// A Holder that looks has a shared lock for some microseconds; whoever wants the real one tries again for this long.
+const (
+	lockTries = 10
+	lockRetry = 10 * time.Millisecond
+)
+
 func lock(file *os.File, dir string, now time.Time) error {
-	err := flock(file)
+	err := flock(file, syscall.LOCK_EX)
+	for range lockTries {
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			break
+		}
+		time.Sleep(lockRetry)
+		err = flock(file, syscall.LOCK_EX)
+	}
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		return readHolder(file, dir)
 	}
@@ -63,9 +98,9 @@ func lock(file *os.File, dir string, now time.Time) error {
 	return writeHolder(file, now)
 }
 
-func flock(file *os.File) error {
+func flock(file *os.File, how int) error {
 	for {
-		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		err := syscall.Flock(int(file.Fd()), how|syscall.LOCK_NB)
 		if !errors.Is(err, syscall.EINTR) {
 			return err
 		}

@@ -1,0 +1,262 @@
+// Package analysistest writes the directories that experiments leave behind,
+// without running anything: a machine, a record and a trainable that is a
+// formula. It is for tests of what reads experiments.
+package analysistest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/journal"
+	"github.com/tunehost/tunehost/core/record"
+	"github.com/tunehost/tunehost/core/resource"
+	"github.com/tunehost/tunehost/core/stat"
+	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/naming"
+	"github.com/tunehost/tunehost/host/runfile"
+	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+// Epoch is when the first host starts.
+var Epoch = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+
+// Second is how long each iteration takes.
+const second = int64(time.Second)
+
+// Writer writes one experiment. Its methods panic when the directory cannot be
+// written.
+type Writer struct {
+	Dir        storage.Dir
+	Experiment *config.Experiment
+	Machine    *core.Machine
+	// Iterations is how many results each trial reports.
+	Iterations uint64
+	// Fails are trials that end in an error after their first result.
+	Fails map[core.TrialNo]string
+	// Metrics is the formula; the default has accuracy and loss.
+	Metrics func(no core.TrialNo, iteration uint64) []float64
+	// Names are those of Metrics.
+	Names []string
+	// Files: trials get their directories.
+	Files bool
+
+	seed    uint64
+	at      int64
+	dir     *journal.Dir
+	journal *journal.Journal
+	batch   [][]byte
+	todo    []core.Action
+	running []attempt
+}
+
+type attempt struct {
+	core.StartAttempt
+	iteration uint64
+}
+
+// New makes the directory dir of the experiment file source.
+func New(dir string, source []byte, seed uint64) *Writer {
+	d, err := storage.At(dir)
+	check(err)
+	check(d.Create())
+	e, err := config.Parse(filepath.Base(dir)+".yaml", source, config.WithoutTrainable())
+	check(err)
+	e.Seed = &seed
+	run, err := runfile.New(e, Epoch)
+	check(err)
+	run.File = filepath.Join(dir, e.File)
+	check(run.Write(d))
+	check(os.WriteFile(d.Experiment(), source, 0o600))
+	id, err := run.ID()
+	check(err)
+	w := &Writer{Dir: d, Experiment: e, Machine: core.New(), Iterations: 3, Metrics: formula, Names: []string{"accuracy", "loss"}, seed: seed}
+	w.dir, err = journal.MakeDir(d.Journal())
+	check(err)
+	w.journal, err = journal.Create(w.dir, journal.Options{RunID: id})
+	check(err)
+	return w
+}
+
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+func formula(no core.TrialNo, iteration uint64) []float64 {
+	end := 0.5 + 0.5*float64(no*61%100)/100
+	accuracy := end * (1 - 1/float64(iteration+1))
+	return []float64{accuracy, 1 - accuracy}
+}
+
+// Start begins the experiment, with room for cpus trials at a time.
+func (w *Writer) Start(cpus uint64) {
+	w.Event(&core.ExperimentStarted{Spec: w.spec()})
+	w.Host(Epoch, cpus)
+}
+
+// Host is a host process that takes the experiment up at a time of day.
+func (w *Writer) Host(wall time.Time, cpus uint64) {
+	w.running = nil
+	w.Event(&core.HostStarted{Wall: wall.UnixNano(), PID: 4711, Host: "lab"})
+	capacity, err := resource.NewBundle(resource.Item{Name: "cpu", Amount: resource.Whole(cpus)})
+	check(err)
+	w.Event(&core.NodeJoined{Node: resource.Node{ID: 1, Name: "lab", Capacity: capacity}})
+}
+
+func (w *Writer) spec() core.Spec {
+	one, err := resource.Plain(resource.Item{Name: "cpu", Amount: resource.Whole(1)})
+	check(err)
+	s := core.Spec{Seed: w.seed, Trials: w.Experiment.Trials, Request: one, Independent: true, Quiet: true, Saves: true,
+		Checkpoint: core.Checkpoint{Every: uint64(w.Experiment.Checkpoint.Every)}}
+	for _, o := range w.Experiment.Objectives {
+		mode, err := stat.ParseMode(o.Mode)
+		check(err)
+		s.Objectives = append(s.Objectives, core.Objective{Metric: o.Metric, Mode: mode})
+	}
+	return s
+}
+
+// Event records and applies one event; what it leads to waits for Run.
+func (w *Writer) Event(e core.Event) {
+	b, err := record.Append(nil, w.at, e)
+	check(err)
+	if w.batch = append(w.batch, b); len(w.batch) == 64 {
+		w.flush()
+	}
+	at, e, err := record.Parse(b)
+	check(err)
+	w.todo = append(w.todo, w.Machine.Apply(at, e)...)
+}
+
+func (w *Writer) flush() {
+	_, err := w.journal.Append(w.batch)
+	check(err)
+	w.batch = w.batch[:0]
+}
+
+// Run goes on until there is nothing to do, or for so many iterations of all
+// that runs where rounds is not negative.
+func (w *Writer) Run(rounds int) {
+	w.act()
+	for ; len(w.running) > 0 && rounds != 0; rounds-- {
+		w.at += second
+		for _, a := range w.running {
+			w.iterate(a)
+		}
+		w.act()
+	}
+	w.flush()
+}
+
+// Close ends the journal as a host does that leaves in order.
+func (w *Writer) Close() {
+	w.flush()
+	check(errors.Join(w.journal.Close(), w.dir.Close()))
+}
+
+// Crash leaves everything as it is.
+func (w *Writer) Crash() {
+	w.flush()
+	check(errors.Join(w.journal.Sync(), w.dir.Close()))
+}
+
+func (w *Writer) act() {
+	for len(w.todo) > 0 {
+		a := w.todo[0]
+		w.todo = w.todo[1:]
+		w.do(a)
+	}
+}
+
+func (w *Writer) do(a core.Action) {
+	switch a := a.(type) {
+	case core.AskSearcher:
+		w.suggest(a)
+	case core.StartAttempt:
+		w.Event(&core.AttemptStarted{Trial: a.Trial, Attempt: a.Attempt, PID: 4712})
+		w.running = append(w.running, attempt{a, a.Restore.Iteration})
+		if w.Files {
+			w.makeTrial(a.Trial)
+		}
+	case core.SaveAttempt:
+		w.Event(&core.CheckpointSaved{Trial: a.Trial, Attempt: a.Attempt, ID: a.ID, Iteration: a.Iteration, Bytes: 1000})
+	case core.StopAttempt:
+		if a.SaveID != 0 {
+			w.Event(&core.SaveFailed{Trial: a.Trial, Attempt: a.Attempt, ID: a.SaveID, Error: "no formula can be saved"})
+		}
+		w.end(a.Trial, a.Attempt, "")
+	}
+}
+
+// suggest answers what a searcher would: points drawn from the space.
+func (w *Writer) suggest(a core.AskSearcher) {
+	answer := &core.SuggestionsReceived{Ask: a.Ask}
+	for i := range a.Count {
+		seed := w.seed + a.First + uint64(i)
+		point, err := w.Experiment.Space.Sample(space.NewRand(seed))
+		check(err)
+		params, err := w.Experiment.Resolve(point, seed)
+		check(err)
+		answer.Suggestions = append(answer.Suggestions, core.Suggestion{Params: params})
+	}
+	w.Event(answer)
+}
+
+func (w *Writer) makeTrial(no core.TrialNo) {
+	dir := w.Dir.Trial(naming.Dir(w.Experiment, w.seed, uint32(no), w.Machine.FirstParams(no)))
+	check(w.Dir.MakeTrialDir(dir, w.Machine.Params(no)))
+	check(os.WriteFile(filepath.Join(dir, "stdout"), fmt.Appendf(nil, "training trial %d\n", no), 0o600))
+	if text := w.Fails[no]; text != "" {
+		check(os.WriteFile(filepath.Join(dir, "stderr"), []byte(text+"\n"), 0o600))
+	}
+}
+
+func (w *Writer) iterate(a attempt) {
+	i := w.find(a.Trial)
+	if i < 0 {
+		return
+	}
+	w.running[i].iteration++
+	n := w.running[i].iteration
+	w.report(a, n)
+	switch {
+	case w.Fails[a.Trial] != "":
+		w.end(a.Trial, a.Attempt, w.Fails[a.Trial])
+	case n >= w.Iterations:
+		w.end(a.Trial, a.Attempt, "")
+	}
+}
+
+func (w *Writer) report(a attempt, iteration uint64) {
+	e := &core.ResultReported{Trial: a.Trial, Attempt: a.Attempt, Iteration: iteration}
+	for i, v := range w.Metrics(a.Trial, iteration) {
+		id := core.MetricID(i + 1)
+		if w.Machine.Metrics() < int(id) {
+			w.Event(&core.MetricNamed{ID: id, Name: w.Names[i]})
+		}
+		e.Metrics = append(e.Metrics, core.Metric{ID: id, Value: v})
+	}
+	w.Event(e)
+}
+
+func (w *Writer) end(no core.TrialNo, number uint32, err string) {
+	if i := w.find(no); i >= 0 {
+		w.running = append(w.running[:i:i], w.running[i+1:]...)
+		w.Event(&core.AttemptEnded{Trial: no, Attempt: number, Error: err})
+	}
+}
+
+func (w *Writer) find(no core.TrialNo) int {
+	for i, a := range w.running {
+		if a.Trial == no {
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,132 @@
+package analysis
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/journal"
+	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/naming"
+	"github.com/tunehost/tunehost/host/runfile"
+	"github.com/tunehost/tunehost/host/storage"
+)
+
+// Experiment is one experiment's directory, as far as it was read. It is for one
+// goroutine.
+type Experiment struct {
+	dir    storage.Dir
+	run    *runfile.File
+	config *config.Experiment
+	replay *replay
+	// alive: a host had the experiment's lock at the last Refresh.
+	alive bool
+}
+
+// Open reads the experiment in a directory. Errors: [runfile.ErrNone] where none
+// is, journal.ErrCorrupt where the record is damaged (B-086).
+func Open(dir string) (*Experiment, error) {
+	d, err := storage.At(dir)
+	if err != nil {
+		return nil, err
+	}
+	run, c, err := runfile.Read(d)
+	if err != nil {
+		return nil, err
+	}
+	e := &Experiment{dir: d, run: run, config: c, replay: unread()}
+	if _, err := e.Refresh(); err != nil {
+		_ = e.Close()
+		return nil, err
+	}
+	return e, nil
+}
+
+// Is says whether an experiment is in the directory.
+func Is(dir string) bool {
+	d, err := storage.At(dir)
+	return err == nil && d.Exists()
+}
+
+// Refresh reads what was recorded since, and says whether there was anything.
+func (e *Experiment) Refresh() (changed bool, err error) {
+	// Asked first: a host that ends meanwhile has recorded its end.
+	was := e.alive
+	held, err := journal.Holder(e.dir.Path())
+	if err != nil {
+		return false, err
+	}
+	e.alive = held != nil
+	n, err := e.read()
+	if errors.Is(err, journal.ErrRewound) {
+		// A crash took back what was read: from the beginning.
+		if err = e.Close(); err == nil {
+			n, err = e.read()
+		}
+	}
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", e.dir.Journal(), err)
+	}
+	return n > 0 || was != e.alive, nil
+}
+
+func (e *Experiment) read() (int, error) {
+	if e.replay.reader == nil {
+		r, err := newReplay(e.dir)
+		if err != nil {
+			return 0, err
+		}
+		e.replay = r
+	}
+	return e.replay.read()
+}
+
+// Close lets go of the directory; what was read is gone.
+func (e *Experiment) Close() error {
+	r := e.replay
+	e.replay = unread()
+	return r.close()
+}
+
+// Dir is the experiment's directory.
+func (e *Experiment) Dir() storage.Dir { return e.dir }
+
+// Name is the experiment's name.
+func (e *Experiment) Name() string { return e.run.Name }
+
+// Seed is what every random choice came from.
+func (e *Experiment) Seed() uint64 { return e.run.Seed }
+
+// Config is the experiment file as it was recorded.
+func (e *Experiment) Config() *config.Experiment { return e.config }
+
+// Machine is the experiment as it stands: look, and apply nothing.
+func (e *Experiment) Machine() *core.Machine { return e.replay.machine }
+
+// Find is the trial that a user names by number or id.
+func (e *Experiment) Find(text string) (core.TrialNo, error) {
+	no, err := naming.Find(text, e.run.Seed, e.replay.machine.Trials())
+	return core.TrialNo(no), err
+}
+
+// TrialDir is a trial's directory.
+func (e *Experiment) TrialDir(no core.TrialNo) string {
+	return e.dir.Trial(naming.Dir(e.config, e.run.Seed, uint32(no), e.replay.machine.FirstParams(no)))
+}
+
+// Changed is when something was recorded last.
+func (e *Experiment) Changed() time.Time {
+	last := e.run.Created
+	files, err := os.ReadDir(e.dir.Journal())
+	if err != nil {
+		return last
+	}
+	for _, f := range files {
+		if info, err := f.Info(); err == nil && info.ModTime().After(last) {
+			last = info.ModTime()
+		}
+	}
+	return last
+}

@@ -1,0 +1,134 @@
+package analysis
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/stat"
+	"github.com/tunehost/tunehost/host/nearest"
+)
+
+// Scope says which of a trial's values of a metric counts.
+type Scope string
+
+// Scopes (B-017).
+const (
+	Last Scope = "last"
+	Min  Scope = "min"
+	Max  Scope = "max"
+	Mean Scope = "mean"
+	// Mean5 and Mean10 are over the last 5 and 10 values.
+	Mean5  Scope = "mean5"
+	Mean10 Scope = "mean10"
+	// All is the best value of all.
+	All Scope = "all"
+)
+
+var scopes = []string{string(Last), string(Min), string(Max), string(Mean), string(All), string(Mean5), string(Mean10)}
+
+// ParseScope reads a scope's name; "" is last.
+func ParseScope(text string) (Scope, error) {
+	if text == "" {
+		return Last, nil
+	}
+	if !slices.Contains(scopes, text) {
+		return "", fmt.Errorf("scope %q is unknown; use last, min, max, mean, mean5, mean10 or all%s", text, nearest.Hint(text, scopes))
+	}
+	return Scope(text), nil
+}
+
+// of is the value that counts; mode is for All.
+func (s Scope) of(x stat.Summary, mode stat.Mode) float64 {
+	switch {
+	case s == Min, s == All && mode == stat.Min:
+		return x.Min
+	case s == Max, s == All && mode == stat.Max:
+		return x.Max
+	case s == Mean:
+		return x.Mean
+	case s == Mean5:
+		return x.Mean5
+	case s == Mean10:
+		return x.Mean10
+	}
+	return x.Last
+}
+
+// Best is the trial with the best value of a metric, among all that reported a
+// finite one; of equal ones the first. ok is false when there is none.
+func Best(m *core.Machine, o core.Objective, s Scope) (no core.TrialNo, value float64, ok bool) {
+	id := m.Metric(o.Metric)
+	if id == 0 {
+		return 0, 0, false
+	}
+	for i := range core.TrialNo(m.Trials()) {
+		x, reported := m.Summary(i, id)
+		if v := s.of(x, o.Mode); reported && finite(v) && (!ok || stat.Better(v, value, o.Mode)) {
+			no, value, ok = i, v, true
+		}
+	}
+	return no, value, ok
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+
+// Front are the trials that no other one beats in all objectives, by number: the
+// Pareto front. A trial without a finite value of each is not among them.
+func Front(m *core.Machine, objectives []core.Objective, s Scope) []core.TrialNo {
+	all := candidates(m, objectives, s)
+	slices.SortFunc(all, func(a, b candidate) int { return slices.Compare(a.losses, b.losses) })
+	var front []candidate
+	for _, c := range all { // nothing that comes later beats an earlier one
+		if !slices.ContainsFunc(front, func(f candidate) bool { return f.beats(c) }) {
+			front = append(front, c)
+		}
+	}
+	slices.SortFunc(front, func(a, b candidate) int { return cmp.Compare(a.no, b.no) })
+	numbers := make([]core.TrialNo, len(front))
+	for i, c := range front {
+		numbers[i] = c.no
+	}
+	return numbers
+}
+
+// candidate is a trial with a loss for each objective: smaller is better.
+type candidate struct {
+	no     core.TrialNo
+	losses []float64
+}
+
+func candidates(m *core.Machine, objectives []core.Objective, s Scope) (list []candidate) {
+	for no := range core.TrialNo(m.Trials()) {
+		c := candidate{no, make([]float64, 0, len(objectives))}
+		for _, o := range objectives {
+			x, reported := m.Summary(no, m.Metric(o.Metric))
+			v := s.of(x, o.Mode)
+			if !reported || !finite(v) {
+				break
+			}
+			if o.Mode == stat.Max {
+				v = -v
+			}
+			c.losses = append(c.losses, v)
+		}
+		if len(c.losses) == len(objectives) {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// beats: nowhere worse, and somewhere better.
+func (c candidate) beats(d candidate) bool {
+	better := false
+	for i := range c.losses {
+		if c.losses[i] > d.losses[i] {
+			return false
+		}
+		better = better || c.losses[i] < d.losses[i]
+	}
+	return better
+}

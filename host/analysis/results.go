@@ -1,0 +1,73 @@
+package analysis
+
+import (
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+)
+
+// Result is one report of a trial.
+type Result struct {
+	Trial     core.TrialNo
+	Attempt   uint32
+	Iteration uint64
+	Time      time.Time
+	// Seconds is the trial's training time up to it.
+	Seconds float64
+	Metrics []Metric
+	// Last: it is the one that the trial ended with.
+	Last bool
+}
+
+// Results are all results of one trial, in order. Where a restarted trial
+// reported iterations again, the later report counts (B-061).
+func (e *Experiment) Results(no core.TrialNo) ([]Result, error) {
+	var list []Result
+	err := e.Replay(func(m Moment) error {
+		if m.Trial != no {
+			return nil
+		}
+		switch m.Kind {
+		case core.SawStarted:
+			list = upTo(list, m.Machine.View(no).Iteration)
+		case core.SawResult:
+			list = append(upTo(list, m.Iteration-1), Result{Trial: no, Attempt: m.Attempt, Iteration: m.Iteration, Time: m.Time,
+				Seconds: float64(m.Machine.View(no).TrainNS) / 1e9, Metrics: named(m.Machine, m.Metrics), Last: m.Last})
+		}
+		return nil
+	})
+	return list, err
+}
+
+// upTo cuts off what came after an iteration.
+func upTo(list []Result, iteration uint64) []Result {
+	for len(list) > 0 && list[len(list)-1].Iteration > iteration {
+		list = list[:len(list)-1]
+	}
+	return list
+}
+
+// Moment is something that the machine saw, with the machine as it was right
+// after.
+type Moment struct {
+	core.Observation
+	Time    time.Time
+	Machine *core.Machine
+}
+
+// Replay runs the record through a new machine from the beginning and tells f
+// all that reporters heard, in order. Metrics in a moment are f's to keep.
+func (e *Experiment) Replay(f func(Moment) error) error {
+	r, err := newReplay(e.dir)
+	if err != nil {
+		return err
+	}
+	r.hear = func(o core.Observation) error {
+		return f(Moment{o, r.wall(r.machine.Now()), r.machine})
+	}
+	_, err = r.read()
+	if closing := r.close(); err == nil {
+		err = closing
+	}
+	return err
+}

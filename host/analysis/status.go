@@ -1,0 +1,109 @@
+package analysis
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/resource"
+)
+
+// States of an experiment. The others are core's outcomes.
+const (
+	Running     = "running"
+	Interrupted = "interrupted"
+)
+
+// State is running while a host is at work, else how it ended; an experiment
+// whose host died is interrupted.
+func (e *Experiment) State() string {
+	outcome, _ := e.Machine().Outcome()
+	switch {
+	case outcome != 0:
+		return outcome.String()
+	case e.alive:
+		return Running
+	}
+	return Interrupted
+}
+
+// Status is where an experiment stands.
+type Status struct {
+	Name, State string
+	// Reason is why it ended.
+	Reason string
+	Counts map[core.State]int
+	// Planned is how many trials were asked for, grid axes multiplied;
+	// negative: no bound.
+	Planned int64
+	// Best is nil when no trial has a value yet, and with several
+	// objectives.
+	Best *Ranked
+	// Front is how many trials are on the Pareto front, with several
+	// objectives.
+	Front     int
+	Resources []resource.Usage
+	// Elapsed is the running time over all hosts (B-026).
+	Elapsed time.Duration
+	Dir     string
+}
+
+// States are those of trials, in the order of a trial's life.
+var States = []core.State{core.Pending, core.Running, core.Paused, core.Terminated, core.Errored}
+
+// Status returns it as of now.
+func (e *Experiment) Status(now time.Time) (Status, error) {
+	m := e.Machine()
+	s := Status{Name: e.Name(), State: e.State(), Counts: map[core.State]int{}, Planned: m.Spec().Trials, Dir: e.dir.Path(), Elapsed: time.Duration(m.Now())}
+	for _, state := range States {
+		s.Counts[state] = m.Count(state)
+	}
+	_, s.Reason = m.Outcome()
+	s.Resources = m.Usage()
+	switch s.State {
+	case Running:
+		if wall := e.replay.wall(m.Now()); !wall.IsZero() {
+			s.Elapsed += max(now.Sub(wall), 0)
+		}
+	default:
+		for i := range s.Resources {
+			s.Resources[i].Used = resource.Amount{}
+		}
+	}
+	if len(e.config.Objectives) > 1 {
+		s.Front = len(Front(m, e.Objectives(), Last))
+		return s, nil
+	}
+	best, ok, err := e.Best(Query{})
+	if ok {
+		s.Best = &best
+	}
+	return s, err
+}
+
+// MarshalJSON writes the stable shape of `status --json`.
+func (s Status) MarshalJSON() ([]byte, error) {
+	counts := map[string]int{}
+	for state, n := range s.Counts {
+		counts[state.String()] = n
+	}
+	type usage struct {
+		Used  resource.Amount `json:"used"`
+		Total resource.Amount `json:"total"`
+	}
+	resources := map[string]usage{}
+	for _, u := range s.Resources {
+		resources[u.Name] = usage{u.Used, u.Total}
+	}
+	return json.Marshal(struct {
+		Name      string           `json:"name"`
+		State     string           `json:"state"`
+		Reason    *string          `json:"reason"`
+		Counts    map[string]int   `json:"counts"`
+		Planned   int64            `json:"planned"`
+		Best      *Ranked          `json:"best"`
+		Resources map[string]usage `json:"resources"`
+		Elapsed   float64          `json:"elapsed_s"`
+		Dir       string           `json:"dir"`
+	}{s.Name, s.State, orNull(s.Reason), counts, s.Planned, s.Best, resources, s.Elapsed.Seconds(), s.Dir})
+}

@@ -1,0 +1,167 @@
+package analysis
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/naming"
+	"github.com/tunehost/tunehost/host/storage"
+)
+
+// Metric is a number under its name.
+type Metric struct {
+	Name  string
+	Value float64
+}
+
+func byName(a, b Metric) int { return strings.Compare(a.Name, b.Name) }
+
+// Trial is one trial as it stands.
+type Trial struct {
+	Number core.TrialNo
+	ID     string
+	State  core.State
+	// Params is a JSON object, nested as in the experiment file.
+	Params []byte
+	// Metrics are the last result's, by name.
+	Metrics   []Metric
+	Iteration uint64
+	Results   uint32
+	Failures  uint32
+	// Error is set in ERROR; Reason says why it ended, is paused or waits
+	// again.
+	Error, Reason string
+	Dir           string
+	// Started and Ended are zero before; Seconds is how long it has trained.
+	Started, Ended time.Time
+	Seconds        float64
+	// Checkpoint is the directory of the newest, or "".
+	Checkpoint string
+}
+
+// Metric is the value of one of the last result's.
+func (t *Trial) Metric(name string) (float64, bool) {
+	for _, m := range t.Metrics {
+		if m.Name == name {
+			return m.Value, true
+		}
+	}
+	return 0, false
+}
+
+// Trial returns a trial, which must exist.
+func (e *Experiment) Trial(no core.TrialNo) Trial {
+	v := e.replay.machine.View(no)
+	t := Trial{Number: no, ID: naming.ID(e.run.Seed, uint32(no)), State: v.State, Params: v.Params,
+		Metrics: e.replay.metrics(no), Iteration: v.Iteration, Results: v.Results, Failures: v.Failures,
+		Reason: v.Reason, Dir: e.TrialDir(no), Seconds: float64(v.TrainNS) / 1e9}
+	if v.State == core.Errored {
+		t.Error = v.Reason
+	}
+	if v.Attempt > 0 {
+		t.Started = e.replay.wall(v.Started)
+	}
+	if v.State.Final() {
+		t.Ended = e.replay.wall(v.Ended)
+	}
+	if v.Checkpoint.ID != 0 {
+		t.Checkpoint = storage.CheckpointFiles(e.TrialDir(v.Checkpoint.Trial), v.Checkpoint.ID)
+	}
+	return t
+}
+
+// Trials are all of them, by number.
+func (e *Experiment) Trials() []Trial {
+	list := make([]Trial, e.replay.machine.Trials())
+	for no := range list {
+		list[no] = e.Trial(core.TrialNo(no))
+	}
+	return list
+}
+
+// trialJSON is the shape that `trials --json` promises; fields are added, never
+// renamed.
+type trialJSON struct {
+	Trial      string           `json:"trial"`
+	Number     core.TrialNo     `json:"number"`
+	State      string           `json:"state"`
+	Params     json.RawMessage  `json:"params"`
+	Metrics    map[string]Float `json:"metrics"`
+	Iteration  uint64           `json:"iteration"`
+	Results    uint32           `json:"results"`
+	Failures   uint32           `json:"failures"`
+	Error      *string          `json:"error"`
+	Reason     *string          `json:"reason"`
+	Dir        string           `json:"dir"`
+	Started    *time.Time       `json:"started"`
+	Ended      *time.Time       `json:"ended"`
+	Seconds    Float            `json:"time_total_s"`
+	Checkpoint *string          `json:"checkpoint"`
+}
+
+func (t *Trial) shape() trialJSON {
+	return trialJSON{Trial: t.ID, Number: t.Number, State: t.State.String(), Params: t.Params, Metrics: metricsJSON(t.Metrics),
+		Iteration: t.Iteration, Results: t.Results, Failures: t.Failures, Error: orNull(t.Error), Reason: orNull(t.Reason),
+		Dir: t.Dir, Started: timeOrNull(t.Started), Ended: timeOrNull(t.Ended), Seconds: Float(t.Seconds), Checkpoint: orNull(t.Checkpoint)}
+}
+
+// MarshalJSON writes the stable shape of `trials --json`; what is not there is
+// null.
+func (t Trial) MarshalJSON() ([]byte, error) { return json.Marshal(t.shape()) }
+
+// Ranked is a trial with the value that it was ranked by.
+type Ranked struct {
+	Trial
+	Value float64
+	Scope Scope
+}
+
+// MarshalJSON writes the stable shape of `best --json`.
+func (r Ranked) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		trialJSON
+		Value Float `json:"value"`
+		Scope Scope `json:"scope"`
+	}{r.Trial.shape(), Float(r.Value), r.Scope})
+}
+
+// Float is a number in JSON; NaN and infinities are strings.
+type Float float64
+
+// MarshalJSON implements json.Marshaler.
+func (f Float) MarshalJSON() ([]byte, error) {
+	switch x := float64(f); {
+	case x != x:
+		return []byte(`"NaN"`), nil
+	case finite(x):
+		return json.Marshal(x)
+	case x > 0:
+		return []byte(`"Infinity"`), nil
+	}
+	return []byte(`"-Infinity"`), nil
+}
+
+func metricsJSON(list []Metric) map[string]Float {
+	m := make(map[string]Float, len(list))
+	for _, x := range list {
+		m[x.Name] = Float(x.Value)
+	}
+	return m
+}
+
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func timeOrNull(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	return &t
+}

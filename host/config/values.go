@@ -1,0 +1,48 @@
+package config
+
+import (
+	"strings"
+
+	"github.com/tunehost/tunehost/host/expr"
+)
+
+// Values reads a trial's parameters (a JSON object as [Experiment.Resolve] makes
+// it) by their full names. Values that are maps themselves stay whole. What
+// cannot be read is left out.
+func (e *Experiment) Values(params []byte) map[string]any {
+	values := map[string]any{}
+	v, err := expr.FromJSON(params)
+	if err != nil {
+		return values
+	}
+	look := func(name string) {
+		if x, ok := Lookup(v, name); ok {
+			values[name] = x
+		}
+	}
+	for i := range e.Space.Params {
+		look(e.Space.Params[i].Name)
+	}
+	for i := range e.Constants {
+		look(e.Constants[i].Name)
+	}
+	for i := range e.Derived {
+		look(e.Derived[i].Name)
+	}
+	return values
+}
+
+// Lookup follows the parts of a full name in nested maps.
+func Lookup(v any, name string) (any, bool) {
+	for {
+		group, ok := v.(map[string]any)
+		if !ok {
+			return nil, false
+		}
+		part, rest, nested := strings.Cut(name, "/")
+		if v, ok = group[part]; !ok || !nested {
+			return v, ok
+		}
+		name = rest
+	}
+}

@@ -1,0 +1,108 @@
+package control
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/tunehost/tunehost/host/storage"
+)
+
+// errRefused: the socket's file is there, and nobody listens.
+const errRefused = syscall.ECONNREFUSED
+
+// ErrNoHost is returned where no host is running.
+var ErrNoHost = errors.New("no host is running this experiment; go on with `tunehost resume`")
+
+// timeout is how long the host may take for an answer.
+const timeout = 30 * time.Second
+
+// Client is a connection to a running host. It is for one goroutine.
+type Client struct {
+	conn  net.Conn
+	lines *bufio.Scanner
+}
+
+// Dial connects to the host of an experiment.
+func Dial(d storage.Dir) (*Client, error) {
+	text, err := os.ReadFile(d.Control())
+	if err == nil {
+		var conn net.Conn
+		if conn, err = net.DialTimeout("unix", strings.TrimSpace(string(text)), timeout); err == nil {
+			lines := bufio.NewScanner(conn)
+			lines.Buffer(nil, maxLineBytes)
+			return &Client{conn, lines}, nil
+		}
+	}
+	if noHost(err) {
+		err = ErrNoHost
+	}
+	return nil, fmt.Errorf("%s: %w", d.Path(), err)
+}
+
+// Close ends the connection.
+func (c *Client) Close() error { return c.conn.Close() }
+
+// Stop ends a trial, by number or id, or for "" the experiment.
+func (c *Client) Stop(trial string) error {
+	_, err := c.ask(request{Stop: &target{trial}})
+	return err
+}
+
+// Pause holds a trial, or for "" all of them.
+func (c *Client) Pause(trial string) error {
+	_, err := c.ask(request{Pause: &target{trial}})
+	return err
+}
+
+// Unpause lets a trial go on, or for "" all of them.
+func (c *Client) Unpause(trial string) error {
+	_, err := c.ask(request{Unpause: &target{trial}})
+	return err
+}
+
+// Add makes a trial of parameters, a JSON object, and returns its number.
+func (c *Client) Add(params []byte) (trial uint32, err error) {
+	a, err := c.ask(request{Add: &adding{params}})
+	if err == nil && a.Trial == nil {
+		err = errors.New("the host does not say which trial it is")
+	}
+	if err != nil {
+		return 0, err
+	}
+	return *a.Trial, nil
+}
+
+func (c *Client) ask(r request) (a answer, err error) {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return a, err
+	}
+	if err := c.conn.SetDeadline(time.Now().Add(timeout)); err != nil {
+		return a, err
+	}
+	if _, err := c.conn.Write(append(text, '\n')); err != nil {
+		return a, fmt.Errorf("the host cannot be asked: %w", err)
+	}
+	if !c.lines.Scan() {
+		err := c.lines.Err()
+		if err == nil {
+			err = io.ErrUnexpectedEOF
+		}
+		return a, fmt.Errorf("the host ended without an answer: %w", err)
+	}
+	if err := json.Unmarshal(c.lines.Bytes(), &a); err != nil {
+		return a, fmt.Errorf("the host answered nonsense: %w", err)
+	}
+	if a.Error != "" {
+		return a, errors.New(a.Error)
+	}
+	return a, nil
+}

@@ -1,0 +1,192 @@
+package control
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/tunehost/tunehost/host/storage"
+)
+
+// recorder is a host that writes down what it is asked.
+type recorder struct {
+	mu    sync.Mutex
+	heard []string
+	fail  error
+}
+
+func (r *recorder) note(format string, args ...any) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.heard = append(r.heard, fmt.Sprintf(format, args...))
+	return r.fail
+}
+
+func (r *recorder) said() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return strings.Join(r.heard, "; ")
+}
+
+func (r *recorder) Find(name string) (uint32, error) {
+	if name == "17" {
+		return 17, nil
+	}
+	return 0, fmt.Errorf("no trial %q", name)
+}
+
+func which(no *uint32) string {
+	if no == nil {
+		return "all"
+	}
+	return fmt.Sprint(*no)
+}
+
+func (r *recorder) Stop(no *uint32) error    { return r.note("stop %s", which(no)) }
+func (r *recorder) Pause(no *uint32) error   { return r.note("pause %s", which(no)) }
+func (r *recorder) Unpause(no *uint32) error { return r.note("unpause %s", which(no)) }
+func (r *recorder) Add(p []byte) (uint32, error) {
+	return 5, r.note("add %s", p)
+}
+
+func start(t *testing.T, h Handler) (storage.Dir, net.Listener) {
+	t.Helper()
+	d, err := storage.At(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, remove, err := Listen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	hide, err := Announce(d, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- Serve(l, h) }()
+	t.Cleanup(func() {
+		l.Close()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		hide()
+		remove()
+	})
+	return d, l
+}
+
+func dial(t *testing.T, d storage.Dir) *Client {
+	t.Helper()
+	c, err := Dial(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// B-007, B-024
+func TestRequestsReachTheHost(t *testing.T) {
+	h := &recorder{}
+	d, _ := start(t, h)
+	c := dial(t, d)
+	err := errors.Join(c.Stop("17"), c.Stop(""), c.Pause("17"), c.Pause(""), c.Unpause("17"), c.Unpause(""))
+	no, err2 := c.Add([]byte(`{"lr":0.1}`))
+	if err != nil || err2 != nil || no != 5 {
+		t.Fatal(err, err2, no)
+	}
+	const want = `stop 17; stop all; pause 17; pause all; unpause 17; unpause all; add {"lr":0.1}`
+	if got := h.said(); got != want {
+		t.Errorf("heard %s\nwant  %s", got, want)
+	}
+}
+
+func TestRefusalsReachTheUser(t *testing.T) {
+	h := &recorder{fail: errors.New("it has ended")}
+	d, _ := start(t, h)
+	c := dial(t, d)
+	if err := c.Stop("99"); err == nil || err.Error() != `no trial "99"` {
+		t.Error(err)
+	}
+	if err := c.Stop("17"); err == nil || err.Error() != "it has ended" {
+		t.Error(err)
+	}
+	if _, err := c.Add([]byte(`{}`)); err == nil || err.Error() != "it has ended" {
+		t.Error(err)
+	}
+}
+
+// What is not understood gets an error, and the connection goes on.
+func TestNonsense(t *testing.T) {
+	h := &recorder{}
+	_, l := start(t, h)
+	conn, err := net.Dial("unix", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	lines := bufio.NewScanner(conn)
+	for _, line := range []string{"", "x", "{}", `{"stop":{},"pause":{}}`, `{"stop":{"trail":"1"}}`, `{"stop":{}} {}`, `[]`, `{"stop":3}`, `{"kill":{}}`} {
+		if _, err := conn.Write([]byte(line + "\n")); err != nil {
+			t.Fatal(err)
+		}
+		if !lines.Scan() || !strings.HasPrefix(lines.Text(), `{"error":"not a request`) {
+			t.Errorf("%s got %s", line, lines.Text())
+		}
+	}
+	if _, err := conn.Write([]byte(`{"stop":{}}` + "\n")); err != nil || !lines.Scan() || lines.Text() != `{"ok":true}` {
+		t.Errorf("a request after nonsense got %q, %v", lines.Text(), err)
+	}
+	if h.said() != "stop all" {
+		t.Errorf("heard %s", h.said())
+	}
+}
+
+func TestNoHost(t *testing.T) {
+	d, err := storage.At(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Dial(d); !errors.Is(err, ErrNoHost) {
+		t.Errorf("without a host: %v", err)
+	}
+	// A host that was killed leaves its address and its socket.
+	l, remove, err := Listen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer remove()
+	if _, err := Announce(d, l); err != nil {
+		t.Fatal(err)
+	}
+	l.(*net.UnixListener).SetUnlinkOnClose(false)
+	l.Close()
+	if _, err := Dial(d); !errors.Is(err, ErrNoHost) {
+		t.Errorf("after a crash: %v", err)
+	}
+}
+
+// B-092
+func TestSocketIsPrivate(t *testing.T) {
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), strings.Repeat("long", 30)))
+	if err := os.MkdirAll(os.Getenv("TMPDIR"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	l, remove, err := Listen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer remove()
+	defer l.Close()
+	info, err := os.Stat(filepath.Dir(l.Addr().String()))
+	if err != nil || info.Mode().Perm() != 0o700 || len(l.Addr().String()) > 103 {
+		t.Errorf("%s: %v, %v", l.Addr(), info.Mode(), err)
+	}
+}

@@ -1,0 +1,177 @@
+package control
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/tunehost/tunehost/host/storage"
+)
+
+// Handler is the host. Its methods may be called by several goroutines and
+// return once the request is on its way into the record; errors are for the user, in
+// one line.
+type Handler interface {
+	// Find is the trial of a number or an id.
+	Find(name string) (uint32, error)
+	// Stop ends a trial, or, for nil, the experiment; Pause and Unpause
+	// likewise hold one or all.
+	Stop(trial *uint32) error
+	Pause(trial *uint32) error
+	Unpause(trial *uint32) error
+	// Add makes a trial of parameters, a JSON object, whole or partial.
+	Add(params []byte) (trial uint32, err error)
+}
+
+// Listen makes a socket in a private directory with a short path. Closing the
+// listener removes the socket; the directory is removed by remove.
+func Listen() (l net.Listener, remove func(), err error) {
+	dir, err := privateDir()
+	if err != nil {
+		return nil, nil, fmt.Errorf("no directory for the control socket: %w", err)
+	}
+	remove = func() { _ = os.RemoveAll(dir) }
+	l, err = net.Listen("unix", filepath.Join(dir, "control"))
+	if err != nil {
+		remove()
+		return nil, nil, fmt.Errorf("no control socket: %w", err)
+	}
+	return l, remove, nil
+}
+
+// maxDirBytes leaves room for the socket's name under the 104 bytes that the
+// strictest system has.
+const maxDirBytes = 88
+
+// privateDir is the owner's alone. TMPDIR may be too long for a socket.
+func privateDir() (string, error) {
+	dir, err := os.MkdirTemp("", "tunehost-")
+	if err == nil && len(dir) <= maxDirBytes {
+		return dir, nil
+	}
+	if err == nil {
+		_ = os.Remove(dir)
+	}
+	return os.MkdirTemp("/tmp", "tunehost-")
+}
+
+// Announce says in the experiment's directory where the host listens; hide takes
+// it back.
+func Announce(d storage.Dir, l net.Listener) (hide func(), err error) {
+	if err := storage.WriteFile(d.Control(), []byte(l.Addr().String()+"\n")); err != nil {
+		return nil, err
+	}
+	return func() { _ = os.Remove(d.Control()) }, nil
+}
+
+// Serve answers until the listener is closed, and returns when the last
+// connection has its answer.
+func Serve(l net.Listener, h Handler) error {
+	s := server{handler: h, open: map[net.Conn]bool{}}
+	defer s.end()
+	for {
+		conn, err := l.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		s.start(conn)
+	}
+}
+
+type server struct {
+	handler Handler
+	serving sync.WaitGroup
+	mu      sync.Mutex
+	open    map[net.Conn]bool
+}
+
+func (s *server) start(conn net.Conn) {
+	s.mu.Lock()
+	s.open[conn] = true
+	s.mu.Unlock()
+	s.serving.Go(func() {
+		s.serve(conn)
+		s.mu.Lock()
+		delete(s.open, conn)
+		s.mu.Unlock()
+		_ = conn.Close()
+	})
+}
+
+// end hears no further requests, and waits for the answers to those it has
+// heard.
+func (s *server) end() {
+	s.mu.Lock()
+	for conn := range s.open {
+		if c, ok := conn.(interface{ CloseRead() error }); ok {
+			_ = c.CloseRead()
+		}
+	}
+	s.mu.Unlock()
+	s.serving.Wait()
+}
+
+func (s *server) serve(conn io.ReadWriter) {
+	lines := bufio.NewScanner(conn)
+	lines.Buffer(nil, maxLineBytes)
+	for lines.Scan() {
+		text, err := json.Marshal(s.answer(lines.Bytes()))
+		if err != nil {
+			panic(err) // a struct of plain fields
+		}
+		if _, err := conn.Write(append(text, '\n')); err != nil {
+			return
+		}
+	}
+}
+
+func (s *server) answer(line []byte) answer {
+	r, err := readRequest(line)
+	if err != nil {
+		return answer{Error: err.Error()}
+	}
+	switch {
+	case r.Add != nil:
+		no, err := s.handler.Add(r.Add.Params)
+		if err != nil {
+			return answer{Error: err.Error()}
+		}
+		return answer{OK: true, Trial: &no}
+	case r.Stop != nil:
+		err = s.steer(r.Stop, s.handler.Stop)
+	case r.Pause != nil:
+		err = s.steer(r.Pause, s.handler.Pause)
+	default:
+		err = s.steer(r.Unpause, s.handler.Unpause)
+	}
+	if err != nil {
+		return answer{Error: err.Error()}
+	}
+	return answer{OK: true}
+}
+
+func (s *server) steer(t *target, do func(*uint32) error) error {
+	if t.Trial == "" {
+		return do(nil)
+	}
+	no, err := s.handler.Find(t.Trial)
+	if err != nil {
+		return err
+	}
+	return do(&no)
+}
+
+// noHost says whether an error of dialling means that nobody is there.
+func noHost(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, errRefused)
+}

@@ -1,0 +1,122 @@
+// Package runfile is run.json: what an experiment is beside its file. The host
+// writes it once, when an experiment begins; whoever looks at the experiment
+// reads it to know the seed, the overrides and the run.
+package runfile
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/tunehost/tunehost/core/journal"
+	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/storage"
+)
+
+// version is the newest that this program knows.
+const version = 1
+
+// File is run.json.
+type File struct {
+	Version int    `json:"version"`
+	RunID   string `json:"run_id"`
+	Seed    uint64 `json:"seed"`
+	Name    string `json:"name"`
+	// Overrides are settings beside the file, as KEY=VALUE, in order.
+	Overrides []string `json:"overrides"`
+	// File is where the experiment file was; programs in it are relative to
+	// its directory.
+	File    string    `json:"file"`
+	Created time.Time `json:"created"`
+}
+
+// New describes an experiment that begins now.
+func New(e *config.Experiment, now time.Time) (*File, error) {
+	var id journal.RunID
+	if _, err := rand.Read(id[:]); err != nil {
+		return nil, err
+	}
+	file, err := filepath.Abs(e.File)
+	r := &File{Version: version, RunID: hex.EncodeToString(id[:]), Name: e.Name, Overrides: e.Overrides, File: file, Created: now.UTC()}
+	if e.Seed != nil {
+		r.Seed = *e.Seed
+	} else {
+		r.Seed = drawSeed()
+	}
+	return r, err
+}
+
+// drawSeed draws a seed that people can type: 32 bits of randomness.
+func drawSeed() uint64 {
+	var b [4]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		panic(err) // crypto/rand does not fail
+	}
+	return uint64(binary.LittleEndian.Uint32(b[:]))
+}
+
+// ID is the run that the journal is of.
+func (r *File) ID() (id journal.RunID, err error) {
+	b, err := hex.DecodeString(r.RunID)
+	if err != nil || len(b) != len(id) {
+		return id, fmt.Errorf("run.json: run_id %q is not %d bytes in hexadecimal", r.RunID, len(id))
+	}
+	return journal.RunID(b), nil
+}
+
+// Path is where an experiment has it.
+func Path(d storage.Dir) string { return filepath.Join(d.Path(), "run.json") }
+
+// Write replaces the file at once.
+func (r *File) Write(d storage.Dir) error {
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	return storage.WriteFile(Path(d), append(text, '\n'))
+}
+
+// ErrNone is returned where no experiment is.
+var ErrNone = errors.New("there is no experiment here; `tunehost ls` shows those that there are")
+
+// Read reads what a directory holds, as it was recorded.
+func Read(d storage.Dir) (*File, *config.Experiment, error) {
+	text, err := os.ReadFile(Path(d))
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !d.Exists() {
+		return nil, nil, fmt.Errorf("%s: %w", d.Path(), ErrNone)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	r := &File{}
+	if err := json.NewDecoder(bytes.NewReader(text)).Decode(r); err != nil {
+		return nil, nil, fmt.Errorf("%s is damaged: %w", Path(d), err)
+	}
+	if r.Version != version {
+		return nil, nil, fmt.Errorf("%s: version %d, but this program knows version %d: use a newer tunehost", Path(d), r.Version, version)
+	}
+	source, err := os.ReadFile(d.Experiment())
+	if err != nil {
+		return nil, nil, err
+	}
+	e, err := r.Parse(source)
+	return r, e, err
+}
+
+// Parse reads the recorded experiment file with the overrides.
+func (r *File) Parse(source []byte) (*config.Experiment, error) {
+	e, err := config.Parse(r.File, source, config.WithSet(r.Overrides...), config.WithoutTrainable())
+	if err != nil {
+		return nil, fmt.Errorf("the recorded experiment cannot be read: %w", err)
+	}
+	e.Name = r.Name
+	return e, nil
+}
