@@ -63,7 +63,6 @@ type Loop struct {
 func (l *Loop) Run(ctx context.Context) error {
 	for !l.finished && !l.over() {
 		batch := l.inbox.take(l.spare)
-		l.spare = batch // by the next take it has been dealt with
 		if len(batch) == 0 {
 			select {
 			case <-l.inbox.signal:
@@ -76,6 +75,7 @@ func (l *Loop) Run(ctx context.Context) error {
 		if err := l.stepAll(batch); err != nil {
 			return err
 		}
+		l.spare = batch
 	}
 	return nil
 }
