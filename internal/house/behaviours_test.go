@@ -46,7 +46,9 @@ func TestBehaviours(t *testing.T) {
 		if len(files) == 0 {
 			open = append(open, m[1])
 		}
-		t.Logf("%s %s", m[1], strings.Join(files, " "))
+		if testing.Verbose() {
+			t.Logf("%s %s", m[1], strings.Join(files, " "))
+		}
 		return "| " + m[1] + " | " + m[2] + " | " + cell(files) + " |"
 	})
 	for _, n := range slices.Sorted(maps.Keys(tests)) {
