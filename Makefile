@@ -134,10 +134,10 @@ soak: ## simulated worlds and crashes of the journal, SEEDS=100000 of each
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME=30s
-	@grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u | while read -r dir; do \
+	@git ls-files '*_test.go' | xargs grep -l '^func Fuzz' | xargs -n1 dirname | sort -u | while read -r dir; do \
 	for target in $$(grep -ho --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*' "$$dir"/*_test.go | cut -c6-); do \
 	echo "== $$dir $$target"; \
-	go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$dir"; \
+	go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "./$$dir"; \
 	done; done
 
 .PHONY: cover
