@@ -256,6 +256,8 @@ func (s *session) stopDrivers(broken bool) {
 	}
 	c.searching.work.close()
 	c.scheduling.work.close()
+	<-c.searching.done // a plugin is closed by whoever does not call it any more
+	<-c.scheduling.done
 	if !broken {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
