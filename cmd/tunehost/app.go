@@ -54,6 +54,7 @@ at a time as fit, and finds the best.`,
 		Args: cobra.ArbitraryArgs, // knownCommand has looked at them
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	cobra.EnableCommandSorting = false // the order of use helps more
 	root.AddGroup(&cobra.Group{ID: running, Title: "Run:"}, &cobra.Group{ID: looking, Title: "Look, also while it runs:"},
 		&cobra.Group{ID: steering, Title: "Steer what runs:"}, &cobra.Group{ID: other, Title: "More:"})
 	add := func(group string, commands ...*cobra.Command) {
