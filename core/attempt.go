@@ -18,6 +18,7 @@ func (m *Machine) remove(no TrialNo, why string, judged bool) {
 	t.reason = m.text(why)
 	m.move(no, Terminated)
 	m.forget(no)
+	delete(m.asked, no)
 	m.tell(Observation{Kind: SawRemoved, To: ToAll, Trial: no, Attempt: t.attempt, Iteration: t.iteration, Last: judged, Reason: why})
 }
 
@@ -31,8 +32,8 @@ func (m *Machine) stopAttempt(no TrialNo, why intent, text string) {
 	}
 	first := l.intent == noIntent
 	l.intent, l.text = why, text
-	if !first {
-		return
+	if !first || !l.placed || l.over {
+		return // told already, or gone
 	}
 	stop := StopAttempt{Trial: no, Attempt: t.attempt}
 	if m.savesAtStop(t, why) {
@@ -43,7 +44,7 @@ func (m *Machine) stopAttempt(no TrialNo, why intent, text string) {
 }
 
 func (e *AttemptEnded) apply(m *Machine) {
-	if !m.current(e.Trial, e.Attempt) {
+	if !m.current(e.Trial, e.Attempt) || m.liveOf(e.Trial).over {
 		return
 	}
 	if l := m.liveOf(e.Trial); l.saving > 0 {
@@ -74,9 +75,7 @@ func (m *Machine) attemptOver(no TrialNo, err string, neverStarted, restoreFaile
 	switch l.intent {
 	case toStop:
 		m.complete(no, l.text)
-	case toPause:
-		m.paused(no, l)
-	case toRequeue:
+	case toPause, toRequeue:
 		m.setAside(no, l)
 	case toFail:
 		m.failed(no, l.text, neverStarted, restoreFailed)
@@ -90,9 +89,16 @@ func (m *Machine) endedByItself(no TrialNo, l *live, err string, neverStarted, r
 		m.failed(no, err, neverStarted, restoreFailed)
 		return
 	}
-	if !l.reported && m.trials[no].results == 0 {
-		m.warn(no, "it ended without reporting "+m.wantedMetrics())
+	if l.reported || m.trials[no].results > 0 {
+		m.complete(no, "completed")
+		return
 	}
+	if m.spec.StrictMetrics && len(m.spec.Required) > 0 {
+		r := m.spec.Required[0]
+		m.failed(no, "it ended without reporting "+r.Metric+", which the "+r.By+" needs", false, false)
+		return
+	}
+	m.warn(no, "it ended without reporting "+m.wantedMetrics())
 	m.complete(no, "completed")
 }
 
@@ -108,11 +114,12 @@ func (m *Machine) complete(no TrialNo, why string) {
 	t := &m.trials[no]
 	t.reason = m.text(why)
 	m.forget(no)
+	delete(m.asked, no)
 	m.move(no, Terminated)
 	m.tell(Observation{Kind: SawCompleted, To: ToAll, Trial: no, Attempt: t.attempt, Iteration: t.iteration, Reason: why})
 }
 
-// forget drops what only a trial that may run again needs.
+// forget drops what only a trial that goes on needs.
 func (m *Machine) forget(no TrialNo) {
 	if t := &m.trials[no]; t.live != 0 {
 		for _, number := range m.lives[t.live-1].due {
@@ -120,17 +127,19 @@ func (m *Machine) forget(no TrialNo) {
 		}
 	}
 	m.dropLive(no)
-	delete(m.asked, no)
+	m.forgo(no)
 }
 
-// setAside takes a trial off that was not told to end: a verdict that had not
-// been carried out still counts, and else it goes on later.
+// setAside takes a trial off that is to go on: but one that had said Done has
+// ended, and a verdict that had not been carried out still counts.
 func (m *Machine) setAside(no TrialNo, l *live) {
 	switch {
 	case l.last:
 		m.complete(no, "completed")
 	case l.verdict == Stop:
 		m.complete(no, l.why)
+	case l.intent == toPause:
+		m.paused(no, l)
 	case l.verdict == Pause:
 		l.text = l.why
 		m.paused(no, l)
@@ -154,6 +163,10 @@ func (m *Machine) pause(no TrialNo, why string) {
 	t.reason = m.text(why)
 	m.idle(no)
 	m.move(no, Paused)
+	if why == pausedByUser {
+		t.held = true
+		m.held++
+	}
 	m.tell(Observation{Kind: SawPaused, To: ToAll, Trial: no, Attempt: t.attempt, Iteration: t.iteration, Reason: why})
 }
 
@@ -185,7 +198,7 @@ func (m *Machine) failed(no TrialNo, err string, neverStarted, restoreFailed boo
 	t := &m.trials[no]
 	t.failures++
 	retry := m.spec.Retries < 0 || int64(t.failures) <= int64(m.spec.Retries)
-	if !retry || neverStarted || m.closing.outcome != 0 {
+	if !retry || neverStarted || m.endsForGood() {
 		m.fail(no, err)
 		return
 	}

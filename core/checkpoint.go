@@ -25,13 +25,48 @@ func (m *Machine) checkpointDue(t *trial, l *live, e *ResultReported) {
 	c := &m.spec.Checkpoint
 	switch {
 	case e.Checkpoint != "":
-		l.saving++
-		m.do(TakeCheckpoint{e.Trial, e.Attempt, m.newCheckpointID(t), t.iteration, e.Checkpoint})
+		m.do(TakeCheckpoint{e.Trial, e.Attempt, m.take(e.Trial, l), t.iteration, e.Checkpoint})
 	case !m.spec.Saves:
 	case c.Every > 0 && t.iteration%c.Every == 0, c.AtEnd && e.Done:
-		l.saving++
-		m.do(SaveAttempt{e.Trial, e.Attempt, m.newCheckpointID(t), t.iteration})
+		m.do(SaveAttempt{e.Trial, e.Attempt, m.take(e.Trial, l), t.iteration})
 	}
+}
+
+// take begins a checkpoint of the result just counted. Results may follow
+// before it is whole; they are not of it.
+func (m *Machine) take(no TrialNo, l *live) uint32 {
+	t := &m.trials[no]
+	id := m.newCheckpointID(t)
+	l.saving++
+	l.taken = append(l.taken, m.snapshot(no, l, id, t.iteration))
+	return id
+}
+
+func (m *Machine) snapshot(no TrialNo, l *live, id uint32, iteration uint64) checkpoint {
+	t := &m.trials[no]
+	c := checkpoint{ref: CheckpointRef{no, id, iteration}, results: t.results, windows: slices.Clone(l.windows)}
+	for at := t.cells; at != 0; at = m.cells[at-1].next {
+		x := m.cells[at-1]
+		c.cells = append(c.cells, x)
+		if x.id == m.score && m.score != 0 {
+			c.score, c.scored = x.summary.Last, true
+		}
+	}
+	return c
+}
+
+// taken returns what was known at the iteration of a checkpoint that is whole.
+func (m *Machine) taken(e *CheckpointSaved, l *live) checkpoint {
+	for i, c := range l.taken {
+		if c.ref.ID == e.ID {
+			l.taken = slices.Delete(l.taken, i, i+1)
+			if c.ref.Iteration == e.Iteration {
+				return c
+			}
+			break
+		}
+	}
+	return m.snapshot(e.Trial, l, e.ID, e.Iteration)
 }
 
 func (m *Machine) newCheckpointID(t *trial) uint32 {
@@ -60,14 +95,9 @@ func (e *CheckpointSaved) apply(m *Machine) {
 		return
 	}
 	t, l := &m.trials[e.Trial], m.liveOf(e.Trial)
-	c := checkpoint{ref: CheckpointRef{e.Trial, e.ID, e.Iteration}, bytes: e.Bytes, results: t.results, windows: slices.Clone(l.windows)}
-	for at := t.cells; at != 0; at = m.cells[at-1].next {
-		x := m.cells[at-1]
-		c.cells = append(c.cells, x)
-		if x.id == m.score && m.score != 0 {
-			c.score, c.scored = x.summary.Last, true
-		}
-	}
+	t.noRestore = false
+	c := m.taken(e, l)
+	c.bytes = e.Bytes
 	m.ckpts[e.Trial] = append(m.ckpts[e.Trial], c)
 	m.tell(Observation{Kind: SawCheckpoint, To: ToScheduler | ToReporters, Trial: e.Trial, Attempt: e.Attempt, Iteration: e.Iteration})
 	m.keep(e.Trial)
@@ -99,9 +129,19 @@ func (m *Machine) keep(no TrialNo) {
 		}
 		gone := list[worst]
 		m.ckpts[no] = slices.Delete(list, worst, worst+1)
-		if gone.ref.Trial == no {
-			m.do(DeleteCheckpoint{no, gone.ref.ID})
-		}
+		m.drop(gone.ref)
+	}
+}
+
+// drop deletes a checkpoint that one trial needs no more, unless another does.
+func (m *Machine) drop(ref CheckpointRef) {
+	switch n := m.shared[ref]; n {
+	case 0:
+		m.do(DeleteCheckpoint{ref.Trial, ref.ID})
+	case 1:
+		delete(m.shared, ref)
+	default:
+		m.shared[ref] = n - 1
 	}
 }
 
@@ -117,7 +157,6 @@ func (m *Machine) restorePoint(no TrialNo) CheckpointRef {
 	t := &m.trials[no]
 	list := m.ckpts[no]
 	if t.noRestore || len(list) == 0 {
-		t.noRestore = false
 		return CheckpointRef{}
 	}
 	return list[len(list)-1].ref
@@ -138,20 +177,13 @@ func (m *Machine) rewind(no TrialNo, l *live, ref CheckpointRef) {
 	}
 	c := &m.ckpts[no][len(m.ckpts[no])-1]
 	t.results = c.results
-	l.windows = append(l.windows, c.windows...)
-	for _, x := range c.cells {
-		m.restoreCell(t, x)
-	}
-}
-
-func (m *Machine) restoreCell(t *trial, x cell) {
-	for at := t.cells; at != 0; at = m.cells[at-1].next {
-		if m.cells[at-1].id == x.id {
-			m.cells[at-1].summary = x.summary
-			return
+	for i, x := range c.cells {
+		own, w := m.cellOf(t, l, x.id) // another trial's cells may be in another order
+		own.summary = x.summary
+		if i < len(c.windows) {
+			*w = c.windows[i]
 		}
 	}
-	m.cells[m.newCell(t, x.id)-1].summary = x.summary
 }
 
 // checkpointAt finds a trial's newest checkpoint, or the one of an iteration.
@@ -166,9 +198,4 @@ func (m *Machine) checkpointAt(no TrialNo, iteration uint64) (checkpoint, bool) 
 		}
 	}
 	return checkpoint{}, false
-}
-
-// adopt makes another trial's checkpoint the newest of this one.
-func (m *Machine) adopt(no TrialNo, c checkpoint) {
-	m.ckpts[no] = append(m.ckpts[no], c)
 }

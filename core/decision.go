@@ -32,12 +32,16 @@ func (m *Machine) note(d Decision) {
 	}
 	t := &m.trials[o.trial]
 	l := m.liveOf(o.trial)
-	l.due = slices.DeleteFunc(l.due, func(n uint64) bool { return n == d.Number })
+	i := slices.Index(l.due, d.Number)
+	if i < 0 {
+		return // said twice in one answer
+	}
+	l.due = slices.Delete(l.due, i, i+1)
 	t.until = max(t.until, d.Until)
 	if d.Verdict > l.verdict {
 		l.verdict, l.why = d.Verdict, d.Reason
 	}
-	if d.Verdict == Continue {
+	if d.Verdict == Continue && o.attempt == t.attempt {
 		l.credits++
 	}
 }
@@ -72,12 +76,13 @@ func (m *Machine) settle(no TrialNo) {
 // told and does not any more.
 func (m *Machine) settleIdle(no TrialNo, l *live) {
 	v, why := l.verdict, l.why
+	l.verdict = Continue
 	if len(l.due) == 0 {
 		m.dropLive(no)
 	}
 	switch {
-	case v == Stop:
-		m.stopTrial(no, why)
+	case v == Stop && !m.trials[no].state.Final():
+		m.remove(no, why, true)
 	case v == Pause && m.trials[no].state == Pending:
 		m.pause(no, why)
 	}
@@ -117,16 +122,19 @@ func (m *Machine) resume(no TrialNo, front bool) {
 	if t.state != Paused {
 		return
 	}
+	t.reason = 0
 	m.move(no, Pending)
 	m.enqueue(no, front)
 }
 
 func (m *Machine) enqueue(no TrialNo, front bool) {
-	m.trials[no].front = front
+	t := &m.trials[no]
+	t.front = front
+	t.ticket++
 	if front {
-		m.resumed.push(no)
+		m.resumed.push(no, t.ticket)
 	} else {
-		m.pending.push(no)
+		m.pending.push(no, t.ticket)
 	}
 	m.work = true
 }
@@ -144,37 +152,39 @@ func (m *Machine) resize(no TrialNo, r *resource.Request) {
 	m.work = true
 }
 
-// exploit makes a trial go on from another's checkpoint with other parameters.
+// exploit makes a trial go on from another's checkpoint with other parameters,
+// from its next start on: what runs until then is what it was.
 func (m *Machine) exploit(c Command) {
-	t := &m.trials[c.Trial]
-	ref, ok := m.checkpointAt(c.Donor, c.Iteration)
-	if !ok || c.Donor == c.Trial || t.state.Final() {
-		m.warn(c.Trial, "it cannot go on from the checkpoint that the scheduler named, which does not exist; it goes on as it was")
-		if t.state == Paused {
-			m.resume(c.Trial, true)
-		}
+	if m.isEnding(c.Trial) {
 		return
 	}
-	m.adopt(c.Trial, ref)
-	if c.Params != nil {
-		m.explore(c.Trial, c.Params)
+	from, ok := m.checkpointAt(c.Donor, c.Iteration)
+	if !ok || c.Donor == c.Trial {
+		m.warn(c.Trial, "it cannot go on from the checkpoint that the scheduler named, which does not exist; it goes on as it was")
+		m.resumePaused(c.Trial)
+		return
 	}
-	switch t.state {
-	case Running:
-		l := m.liveOf(c.Trial)
-		l.restart = true
+	m.willAdopt(c, from)
+	if m.trials[c.Trial].state == Running {
+		m.liveOf(c.Trial).restart = true
 		m.stopAttempt(c.Trial, toPause, c.Reason)
-	case Paused:
-		m.resume(c.Trial, true)
+		return
 	}
+	m.resumePaused(c.Trial)
 }
 
-// explore gives a trial other parameters; what it was created with names its
-// files for good.
-func (m *Machine) explore(no TrialNo, params []byte) {
+// isEnding: the trial has ended, or will with what runs now.
+func (m *Machine) isEnding(no TrialNo) bool {
 	t := &m.trials[no]
-	if _, ok := m.first[no]; !ok {
-		m.first[no] = t.params
+	if t.state != Running {
+		return t.state.Final()
 	}
-	t.params = m.store(params)
+	l := m.liveOf(no)
+	return l.last || l.intent == toStop
+}
+
+func (m *Machine) resumePaused(no TrialNo) {
+	if m.trials[no].state == Paused {
+		m.resume(no, true)
+	}
 }

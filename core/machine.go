@@ -23,12 +23,15 @@ type Machine struct {
 	texts   []string
 	textIDs map[string]uint32
 	ckpts   map[TrialNo][]checkpoint
+	shared  map[CheckpointRef]int        // how many trials name it beside the first
+	adopts  map[TrialNo]adoption         // to be made at the next start
 	asked   map[TrialNo]resource.Request // requests of their own
 	first   map[TrialNo]span             // parameters before an exploit
 
 	freeLives []int32
 	counts    [states]int
 	running   int // attempts that hold resources
+	held      int // trials paused by the user
 	// unfinished counts trials that are not in a final state.
 	unfinished int
 	planned    int64 // trials that count towards Spec.Trials
@@ -94,6 +97,8 @@ func New() *Machine {
 		texts:       []string{""},
 		textIDs:     map[string]uint32{},
 		ckpts:       map[TrialNo][]checkpoint{},
+		shared:      map[CheckpointRef]int{},
+		adopts:      map[TrialNo]adoption{},
 		asked:       map[TrialNo]resource.Request{},
 		first:       map[TrialNo]span{},
 		metricNames: []string{""},
@@ -139,8 +144,14 @@ func (m *Machine) settings(s Spec) {
 	m.spec = s
 	m.required = make([]MetricID, len(s.Required))
 	m.rules = make([]MetricID, len(s.Stop.Metrics))
+	m.score = 0
 	for id := 1; id < len(m.metricNames); id++ {
 		m.bind(m.metricNames[id], MetricID(id))
+	}
+	for i := range m.lives {
+		if l := &m.lives[i]; l.placed {
+			m.armTime(l.trial)
+		}
 	}
 	m.work = true
 }
@@ -239,8 +250,14 @@ func (m *Machine) exhausted() bool {
 	return m.status == SearcherExhausted || m.spec.Trials >= 0 && m.planned >= m.spec.Trials
 }
 
+// endsForGood: it is ending, and nothing is kept for later.
+func (m *Machine) endsForGood() bool {
+	return m.closing.outcome == Finished || m.closing.outcome == StoppedByUser
+}
+
 // reopen takes a finished experiment up again.
 func (m *Machine) reopen() {
 	m.outcome, m.reason, m.closing = 0, "", closing{}
 	m.work = true
+	m.heard() // "not yet" is asked again
 }

@@ -1,17 +1,22 @@
 package core
 
 // queue is a first-in-first-out list of trials; trials that left it otherwise
-// are skipped by whoever takes them out.
+// are skipped by whoever takes them out, who knows them by the ticket.
 type queue struct {
-	items []TrialNo
+	items []place
 	head  int
 }
 
-func (q *queue) push(no TrialNo) { q.items = append(q.items, no) }
+type place struct {
+	trial  TrialNo
+	ticket uint32
+}
 
-func (q *queue) peek() (TrialNo, bool) {
+func (q *queue) push(no TrialNo, ticket uint32) { q.items = append(q.items, place{no, ticket}) }
+
+func (q *queue) peek() (place, bool) {
 	if q.head == len(q.items) {
-		return 0, false
+		return place{}, false
 	}
 	return q.items[q.head], true
 }

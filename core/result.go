@@ -28,19 +28,22 @@ func (e *ResultReported) apply(m *Machine) {
 		return
 	}
 	l := m.liveOf(e.Trial)
-	if l.last || l.intent == toStop || l.intent == toFail {
+	if l.over || l.last || l.intent == toStop || l.intent == toFail {
 		return // results after the one that stopped the trial (B-010)
 	}
 	t := &m.trials[e.Trial]
-	m.count(t, l, e)
+	if e.Iteration == 0 {
+		e.Iteration = t.iteration + 1
+	}
 	if lacking := m.lacking(e.Metrics); lacking >= 0 && m.refuseResult(t, l, e, lacking) {
 		return
 	}
+	m.count(t, l, e)
 	again := t.iteration <= t.told
 	t.told = max(t.told, t.iteration)
 	m.checkpointDue(t, l, e)
 	stop := m.stopReason(t, e)
-	m.tellResult(t, l, e, again, stop != "")
+	m.tellResult(t, l, e, again, stop != "" || e.StopAll != "")
 	switch {
 	case e.StopAll != "":
 		m.end(Finished, e.StopAll)
@@ -53,9 +56,6 @@ func (e *ResultReported) apply(m *Machine) {
 
 // count takes the result into the trial's iteration, times and statistics.
 func (m *Machine) count(t *trial, l *live, e *ResultReported) {
-	if e.Iteration == 0 {
-		e.Iteration = t.iteration + 1
-	}
 	t.iteration = e.Iteration
 	t.results++
 	t.lastAt = m.now
@@ -66,20 +66,26 @@ func (m *Machine) count(t *trial, l *live, e *ResultReported) {
 }
 
 func (m *Machine) summarise(t *trial, l *live, x Metric) {
+	c, w := m.cellOf(t, l, x.ID)
+	c.summary.Add(w, x.Value)
+}
+
+// cellOf finds a metric's cell and its window, or makes them.
+func (m *Machine) cellOf(t *trial, l *live, id MetricID) (*cell, *stat.Window) {
 	i, at := 0, t.cells
 	for ; at != 0; at = m.cells[at-1].next {
-		if m.cells[at-1].id == x.ID {
+		if m.cells[at-1].id == id {
 			break
 		}
 		i++
 	}
 	if at == 0 {
-		at = m.newCell(t, x.ID)
+		at = m.newCell(t, id)
 	}
 	for len(l.windows) <= i {
 		l.windows = append(l.windows, stat.Window{})
 	}
-	m.cells[at-1].summary.Add(&l.windows[i], x.Value)
+	return &m.cells[at-1], &l.windows[i]
 }
 
 // newCell appends to the end of the trial's list, so that windows stay aligned.
@@ -143,7 +149,7 @@ func (m *Machine) nameList(have []Metric) string {
 	}
 	names := make([]string, 0, len(have))
 	for _, x := range have[:min(len(have), 10)] {
-		names = append(names, m.metricNames[x.ID])
+		names = append(names, m.MetricName(x.ID))
 	}
 	if len(have) > 10 {
 		names = append(names, "…")

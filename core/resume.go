@@ -11,18 +11,38 @@ func (e *HostStarted) apply(m *Machine) {
 	m.offers = 0
 	m.resumed.clear()
 	m.pending.clear()
+	m.unplug()
+	if m.goesOn() {
+		m.reopen()
+	}
 	for no := range m.trials {
 		m.takeUp(TrialNo(no))
 	}
 	m.ask = ask{}
-	if m.status == SearcherWaits {
-		m.status = SearcherReady
-	}
-	m.waits, m.waitUntil, m.wake = 0, 0, 0
-	if o := m.outcome; o == InterruptedByUser || o == Failed || m.unfinished > 0 || !m.exhausted() {
-		m.reopen()
-	}
+	m.heard()
+	m.wake = 0
 	m.work = true
+}
+
+// goesOn: there is something left to do. What was being ended for good when its
+// host died is not.
+func (m *Machine) goesOn() bool {
+	switch m.outcome {
+	case 0:
+		return !m.endsForGood()
+	case InterruptedByUser, Failed:
+		return true
+	}
+	return m.unfinished > 0 || !m.exhausted()
+}
+
+// unplug forgets what attempts held: the ledger is a new one, and nothing is to
+// be returned to it.
+func (m *Machine) unplug() {
+	for i := range m.lives {
+		m.lives[i].placed, m.lives[i].placement = false, resource.Placement{}
+	}
+	m.running = 0
 }
 
 func (m *Machine) takeUp(no TrialNo) {
@@ -38,11 +58,6 @@ func (m *Machine) takeUp(no TrialNo) {
 // lost ends an attempt that died with its host as it was about to end.
 func (m *Machine) lost(no TrialNo) {
 	l := m.liveOf(no)
-	// The ledger is a new one: nothing is to be returned to it.
-	if l.placed {
-		l.placed = false
-		m.running--
-	}
 	t := &m.trials[no]
 	t.spent += max(t.lastAt-t.attemptAt, 0)
 	t.attemptAt, l.saving = m.now, 0
@@ -53,8 +68,6 @@ func (m *Machine) lost(no TrialNo) {
 	switch l.intent {
 	case toStop:
 		m.complete(no, l.text)
-	case toPause:
-		m.paused(no, l)
 	case toFail:
 		m.failed(no, l.text, false, false)
 	default:

@@ -38,12 +38,12 @@ func (m *Machine) startNext() bool {
 func (m *Machine) nextInLine() (TrialNo, *queue) {
 	for _, q := range []*queue{&m.resumed, &m.pending} {
 		for {
-			no, ok := q.peek()
+			p, ok := q.peek()
 			if !ok {
 				break
 			}
-			if t := &m.trials[no]; t.state == Pending && t.front == (q == &m.resumed) {
-				return no, q
+			if t := &m.trials[p.trial]; t.state == Pending && t.ticket == p.ticket {
+				return p.trial, q
 			}
 			q.pop()
 		}
@@ -98,6 +98,7 @@ func (m *Machine) start(no TrialNo, p resource.Placement) {
 	t.attemptAt, t.lastAt, t.reason = m.now, m.now, 0
 	l := m.liveOf(no)
 	l.begin(p)
+	m.adopt(no)
 	ref := m.restorePoint(no)
 	m.rewind(no, l, ref)
 	m.armTime(no)
@@ -108,7 +109,7 @@ func (m *Machine) start(no TrialNo, p resource.Placement) {
 func (m *Machine) armTime(no TrialNo) {
 	if limit := m.spec.Stop.TimeNS; limit > 0 {
 		t := &m.trials[no]
-		m.deadline.push(due{m.now + max(limit-t.spent, 0), no, t.attempt})
+		m.deadline.push(due{m.now + max(limit-m.trainingTime(t), 0), no, t.attempt})
 	}
 }
 
@@ -172,10 +173,10 @@ func (e *SuggestionsReceived) apply(m *Machine) {
 	m.stuckSearcher()
 }
 
-// stuckSearcher bounds how long "not yet" is believed while nothing runs that
-// could change the searcher's mind (B-006).
+// stuckSearcher bounds how long "not yet" is believed while nothing goes on
+// that could change the searcher's mind (B-006).
 func (m *Machine) stuckSearcher() {
-	if m.status != SearcherWaits || m.unfinished > 0 || m.closing.outcome != 0 {
+	if m.status != SearcherWaits || m.goingOn() || m.closing.outcome != 0 {
 		return
 	}
 	if m.waits++; m.waits > waitRetriesCount {
@@ -185,12 +186,17 @@ func (m *Machine) stuckSearcher() {
 	m.waitUntil = m.now + waitRetryNS
 }
 
+// goingOn: a trial runs or will, a decision is to come, or the user holds one.
+func (m *Machine) goingOn() bool {
+	return m.counts[Running] > 0 || m.counts[Pending] > 0 || len(m.owed) > 0 || m.held > 0
+}
+
 func (e *TrialGiven) apply(m *Machine) {
 	m.create(e.Suggestion, e.Extra)
 }
 
 func (m *Machine) create(s Suggestion, extra bool) {
-	if m.closing.outcome != 0 && m.closing.outcome != InterruptedByUser && m.closing.outcome != Failed {
+	if m.endsForGood() {
 		return
 	}
 	no := TrialNo(len(m.trials))
@@ -203,8 +209,7 @@ func (m *Machine) create(s Suggestion, extra bool) {
 	}
 	m.unfinished++
 	m.move(no, Pending)
-	m.pending.push(no)
-	m.work = true
+	m.enqueue(no, false)
 	m.tell(Observation{Kind: SawAdded, To: ToAll, Trial: no})
 }
 
@@ -229,11 +234,21 @@ func (e *NodeLeft) apply(m *Machine) {
 		return
 	}
 	m.nodes--
+	for _, no := range m.lostWith(e.ID) {
+		m.attemptOver(no, "node lost", false, false)
+	}
+}
+
+// lostWith returns what ran on a node; none of it holds anything any more, so
+// that nobody is told to stop what is gone.
+func (m *Machine) lostWith(node uint32) (lost []TrialNo) {
 	for i := range m.lives {
-		if l := &m.lives[i]; l.used && l.placed && standsOn(l.placement, e.ID) {
-			m.attemptOver(l.trial, "node lost", false, false)
+		if l := &m.lives[i]; l.placed && standsOn(l.placement, node) {
+			m.release(l)
+			lost = append(lost, l.trial)
 		}
 	}
+	return lost
 }
 
 func standsOn(p resource.Placement, node uint32) bool {

@@ -14,13 +14,21 @@ func (e *Ticked) apply(m *Machine) {
 		}
 		m.deadline.pop()
 		if m.current(d.trial, d.attempt) {
-			m.stopTrial(d.trial, "reached its time limit")
+			m.timeIsUp(d.trial)
 		}
 	}
 	if m.waitUntil > 0 && m.now >= m.waitUntil {
 		m.waitUntil = 0
 		m.status = SearcherReady
 		m.work = true
+	}
+}
+
+// timeIsUp stops a trial, unless its limit was raised meanwhile; then there is
+// another deadline.
+func (m *Machine) timeIsUp(no TrialNo) {
+	if limit := m.spec.Stop.TimeNS; limit > 0 && m.trainingTime(&m.trials[no]) >= limit {
+		m.stopTrial(no, "reached its time limit")
 	}
 }
 

@@ -53,12 +53,14 @@ type trial struct {
 	extra     bool // beyond Spec.Trials
 	warned    bool // of a missing metric
 	front     bool // queued before new ones
-	noRestore bool // the next attempt starts from scratch
+	noRestore bool // attempts start from scratch until a new checkpoint is made
+	held      bool // paused by the user
 	metrics   uint32
 	attempt   uint32
 	failures  uint32
 	results   uint32
 	lastCkpt  uint32 // the highest checkpoint ID given out
+	ticket    uint32 // of its place in line
 	live      int32  // index into Machine.lives plus one; 0: none
 	cells     int32  // first statistics cell plus one
 	reason    uint32 // index into Machine.texts
@@ -90,9 +92,9 @@ type cell struct {
 type intent uint8
 
 const (
-	noIntent intent = iota
+	noIntent  intent = iota
+	toRequeue        // interrupted: it goes on when the experiment does
 	toPause
-	toRequeue // interrupted: it goes on when the experiment does
 	toStop
 	toFail
 )
@@ -116,6 +118,7 @@ type live struct {
 	placement resource.Placement
 	due       []uint64      // results that the scheduler has not decided
 	windows   []stat.Window // aligned with the trial's cells
+	taken     []checkpoint  // under way, as of the results that they are of
 }
 
 // begin makes it that of a new attempt; decisions owed stay owed.
@@ -132,6 +135,11 @@ func (m *Machine) move(no TrialNo, to State) {
 		m.counts[t.state]--
 	}
 	m.counts[to]++
+	m.work = m.work || t.state == Pending // others may have waited behind it
+	if t.held {
+		t.held = false
+		m.held--
+	}
 	if t.state.Final() {
 		m.unfinished++
 	}

@@ -30,12 +30,17 @@ func (m *Machine) each(no TrialNo, all bool, f func(TrialNo)) {
 	}
 }
 
+// pausedByUser is the reason of trials that nobody but the user shall be waited
+// for to resume.
+const pausedByUser = "paused by the user"
+
 func (m *Machine) userPause(no TrialNo) {
 	switch m.trials[no].state {
 	case Running:
-		m.stopAttempt(no, toPause, "paused by the user")
+		m.liveOf(no).restart = false // the last order counts
+		m.stopAttempt(no, toPause, pausedByUser)
 	case Pending:
-		m.pause(no, "paused by the user")
+		m.pause(no, pausedByUser)
 	}
 }
 

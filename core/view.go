@@ -96,8 +96,13 @@ func (m *Machine) EachSummary(no TrialNo, f func(MetricID, stat.Summary)) {
 // Metric returns the ID of a metric's name; 0 when nobody has reported it.
 func (m *Machine) Metric(name string) MetricID { return m.metricIDs[name] }
 
-// MetricName returns the name that an ID stands for.
-func (m *Machine) MetricName(id MetricID) string { return m.metricNames[id] }
+// MetricName returns the name that an ID stands for; "" when nobody named it.
+func (m *Machine) MetricName(id MetricID) string {
+	if int(id) >= len(m.metricNames) {
+		return ""
+	}
+	return m.metricNames[id]
+}
 
 // Metrics is how many metrics have names; their IDs are 1 to it.
 func (m *Machine) Metrics() int { return len(m.metricNames) - 1 }
@@ -158,3 +163,6 @@ func (m *Machine) Checkpoints(no TrialNo) []CheckpointRef {
 	}
 	return refs
 }
+
+// Ending is how the experiment is coming to its end, and why; 0 while it is not.
+func (m *Machine) Ending() (Outcome, string) { return m.closing.outcome, m.closing.reason }

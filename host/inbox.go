@@ -8,11 +8,12 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// news is what the loop is told: an event of the core, or a result whose
-// metrics still have their names.
+// news is what the loop is told: an event of the core, a result whose metrics
+// still have their names, or somebody who wants to see the machine.
 type news struct {
 	event  core.Event
 	result *result
+	query  func(*core.Machine)
 }
 
 // result is a report as a trainable made it.
@@ -57,11 +58,15 @@ func (b *inbox) add(items []news) {
 	}
 }
 
-// take returns what there is, in order, and leaves spare to be filled next.
+// take returns what there is, in order, and leaves spare, which nobody uses any
+// more, to be filled next. With nothing to return it leaves spare alone.
 func (b *inbox) take(spare []news) []news {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	items := b.items
+	if len(items) == 0 {
+		return nil
+	}
 	b.items = spare[:0]
 	return items
 }

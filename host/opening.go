@@ -189,7 +189,7 @@ func (o *opener) trainableRef() (config.PluginRef, []byte, error) {
 		return *t.Plugin, t.Plugin.Options, nil
 	}
 	options, err := json.Marshal(o.commandOptions())
-	return config.PluginRef{Name: "command"}, options, err
+	return config.PluginRef{Name: "command", Options: options}, options, err
 }
 
 func (o *opener) commandOptions() map[string]any {

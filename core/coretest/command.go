@@ -83,9 +83,9 @@ func (c command) setting(s *core.Spec, key, v string) (err error) {
 		s.Budget.TrialsFailed = uint32(n)
 	case "require":
 		s.Required = append(s.Required, core.Required{Metric: v, By: "objective"})
-	case "reach":
+	case "reach", "below":
 		name, x, _ := strings.Cut(v, ":")
-		r := core.MetricRule{Metric: name}
+		r := core.MetricRule{Metric: name, Below: key == "below"}
 		r.Value, err = strconv.ParseFloat(x, 64)
 		s.Stop.Metrics = append(s.Stop.Metrics, r)
 	default:

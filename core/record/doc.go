@@ -5,13 +5,13 @@
 //
 //	record  = uvarint at | uvarint kind | fields
 //	field   = uvarint (number<<3 | type) | value
-//	type 0  = uvarint          type 1 = 8 bytes, little endian
-//	type 2  = uvarint length | bytes
+//	type 0  = uvarint          type 2 = uvarint length | bytes
 //
 // Fields are those of Protocol Buffers' wire format, so that its tools can show
-// them. A field that is zero is left out. Kinds and field numbers are never used
-// again for something else; a kind or field that is unknown is an error, since
-// it was written by a newer version. at is the running time in nanoseconds.
+// them. A field that is zero is left out, and the others come in the order of
+// their numbers. Kinds and field numbers are never used again for something else;
+// a kind or field that is unknown is an error, since it was written by a newer
+// version. at is the running time in nanoseconds.
 //
 // Settings and nodes are JSON, requests for resources their text: they are rare,
 // and people want to read them. Metrics are packed in one field: for each a

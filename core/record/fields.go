@@ -3,13 +3,13 @@ package record
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math"
 )
 
 // Wire types.
 const (
 	varint  = 0
-	bytes8  = 1
 	counted = 2
 )
 
@@ -20,29 +20,38 @@ var ErrMalformed = errors.New("record: malformed")
 // know.
 var ErrNewer = errors.New("record: written by a newer version of tunehost")
 
-// fields goes through the fields of one message: writing all of them, or
-// reading the one that is at hand. One list of fields serves both, so that they
-// cannot differ.
+// fields goes through the fields of one message, in the order of their numbers:
+// writing all of them, or taking each as it comes. One list of fields serves
+// both, so that they cannot differ.
 type fields struct {
 	reading bool
 	out     []byte // writing: what was written
 
-	// reading: the field at hand, and whether somebody knew it
+	// reading: what is left, and the field before it; number 0: none
+	rest   []byte
 	number int
 	kind   uint64
 	u      uint64
 	b      []byte
-	known  bool
 	err    error
 }
 
-func (f *fields) hit(number int, kind uint64) bool {
-	if f.number != number || f.kind != kind {
-		return false
-	}
-	f.known = true
-	return true
+// reader stands at the first field of a message.
+func reader(b []byte) fields {
+	f := fields{reading: true, rest: b}
+	f.next()
+	return f
 }
+
+// end says whether all was read: what is left is not known here.
+func (f *fields) end() error {
+	if f.err == nil && f.number != 0 {
+		return ErrNewer
+	}
+	return f.err
+}
+
+func (f *fields) hit(number int, kind uint64) bool { return f.number == number && f.kind == kind }
 
 func (f *fields) tag(number int, kind uint64) {
 	f.out = binary.AppendUvarint(f.out, uint64(number)<<3|kind)
@@ -52,6 +61,7 @@ func (f *fields) u64(number int, v *uint64) {
 	if f.reading {
 		if f.hit(number, varint) {
 			*v = f.u
+			f.next()
 		}
 	} else if *v != 0 {
 		f.tag(number, varint)
@@ -87,7 +97,7 @@ func number32[T ~uint8 | ~uint32](f *fields, number int, v *T) {
 		return
 	}
 	if *v = T(u); uint64(*v) != u {
-		f.err = ErrMalformed
+		f.fail(nil)
 	}
 }
 
@@ -95,11 +105,10 @@ func (f *fields) blob(number int, v *[]byte) {
 	if f.reading {
 		if f.hit(number, counted) {
 			*v = f.b
+			f.next()
 		}
 	} else if len(*v) > 0 {
-		f.tag(number, counted)
-		f.out = binary.AppendUvarint(f.out, uint64(len(*v)))
-		f.out = append(f.out, *v...)
+		f.bytes(number, *v)
 	}
 }
 
@@ -107,6 +116,7 @@ func (f *fields) str(number int, v *string) {
 	if f.reading {
 		if f.hit(number, counted) {
 			*v = string(f.b)
+			f.next()
 		}
 	} else if *v != "" {
 		f.tag(number, counted)
@@ -115,77 +125,94 @@ func (f *fields) str(number int, v *string) {
 	}
 }
 
+// bytes writes a counted field.
+func (f *fields) bytes(number int, b []byte) {
+	f.tag(number, counted)
+	f.out = binary.AppendUvarint(f.out, uint64(len(b)))
+	f.out = append(f.out, b...)
+}
+
 // list serves repeated messages.
 func list[T any](f *fields, number int, v *[]T, each func(*fields, *T)) {
-	if f.reading {
-		if f.hit(number, counted) {
-			var item T
-			f.err = errors.Join(f.err, read(f.b, func(g *fields) { each(g, &item) }))
-			*v = append(*v, item)
+	if !f.reading {
+		for i := range *v {
+			f.inner(number, func() { each(f, &(*v)[i]) })
 		}
 		return
 	}
-	for i := range *v {
-		item := fields{}
-		each(&item, &(*v)[i])
-		f.tag(number, counted)
-		f.out = binary.AppendUvarint(f.out, uint64(len(item.out)))
-		f.out = append(f.out, item.out...)
+	for f.hit(number, counted) {
+		var zero T
+		*v = append(*v, zero)
+		g := reader(f.b)
+		each(&g, &(*v)[len(*v)-1])
+		f.next()
+		if err := g.end(); err != nil {
+			f.stop(err)
+		}
 	}
 }
 
-// read hands each field of a message to visit.
-func read(b []byte, visit func(*fields)) error {
-	f := fields{reading: true}
-	for len(b) > 0 {
-		if b = f.next(b); f.err != nil {
-			return f.err
-		}
-		f.known = false
-		visit(&f)
-		if f.err != nil {
-			return f.err
-		}
-		if !f.known {
-			return ErrNewer
-		}
-	}
-	return nil
+// inner writes what write writes as a counted field: behind its place, and then
+// moved there.
+func (f *fields) inner(number int, write func()) {
+	start := len(f.out)
+	write()
+	n := len(f.out) - start
+	f.bytes(number, f.out[start:])
+	f.out = append(f.out[:start], f.out[start+n:]...)
 }
 
-// next takes the field at the beginning of b and returns the rest.
-func (f *fields) next(b []byte) []byte {
-	tag, b, ok := uvarint(b)
+// fail stops reading: what a field holds is wrong.
+func (f *fields) fail(why error) {
+	if why == nil {
+		f.stop(ErrMalformed)
+		return
+	}
+	f.stop(fmt.Errorf("%w: %w", ErrMalformed, why))
+}
+
+func (f *fields) stop(err error) {
+	if f.err == nil {
+		f.err = err
+	}
+	f.rest, f.number = nil, 0
+}
+
+// next takes the next field.
+func (f *fields) next() {
+	if f.number = 0; len(f.rest) == 0 {
+		return
+	}
+	tag, b, ok := uvarint(f.rest)
+	if !ok || tag < 1<<3 || tag>>3 > math.MaxInt32 {
+		f.fail(nil)
+		return
+	}
 	f.number, f.kind = int(tag>>3), tag&7
-	if !ok || tag>>3 > math.MaxInt32 {
-		f.err = ErrMalformed
-		return nil
+	if f.rest, ok = f.value(b); !ok {
+		f.fail(nil)
 	}
+}
+
+func (f *fields) value(b []byte) (rest []byte, ok bool) {
 	switch f.kind {
 	case varint:
 		f.u, b, ok = uvarint(b)
-	case bytes8:
-		if ok = len(b) >= 8; ok {
-			f.u, b = binary.LittleEndian.Uint64(b), b[8:]
-		}
 	case counted:
 		var n uint64
-		if n, b, ok = uvarint(b); ok {
-			if ok = n <= uint64(len(b)); ok {
-				f.b, b = b[:n:n], b[n:]
-			}
+		if n, b, ok = uvarint(b); ok && n <= uint64(len(b)) {
+			f.b = b[:n:n]
+			return b[n:], true
 		}
-	default:
-		ok = false
+		return nil, false
 	}
-	if !ok {
-		f.err = ErrMalformed
-		return nil
-	}
-	return b
+	return b, ok
 }
 
 func uvarint(b []byte) (uint64, []byte, bool) {
+	if len(b) > 0 && b[0] < 0x80 {
+		return uint64(b[0]), b[1:], true
+	}
 	u, n := binary.Uvarint(b)
 	if n <= 0 {
 		return 0, nil, false

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -46,12 +47,28 @@ func Append(out []byte, at int64, e core.Event) ([]byte, error) {
 		return nil, fmt.Errorf("record: no kind for %T", e)
 	}
 	out = binary.AppendUvarint(out, kind)
+	if hasLists(kind) {
+		return appendLists(out, e)
+	}
 	f := fields{out: out}
 	visit(&f, e)
 	return f.out, f.err
 }
 
-// Parse is the reverse of Append. Texts and slices of the event are its own,
+// hasLists: the fields of these are visited by a function of their own, so that
+// those of the others need no memory.
+func hasLists(kind uint64) bool {
+	return kind == kindSchedulerDecided || kind == kindSuggestionsReceived
+}
+
+func appendLists(out []byte, e core.Event) ([]byte, error) {
+	f := fields{out: out}
+	visitLists(&f, e)
+	return f.out, f.err
+}
+
+// Parse is the reverse of Append, but for what is empty: an empty list, text or
+// parameters come back as nil. Texts and slices of the event are its own,
 // but for suggestions' parameters, which share b.
 func Parse(b []byte) (at int64, e core.Event, err error) {
 	u, b, ok := uvarint(b)
@@ -65,8 +82,27 @@ func Parse(b []byte) (at int64, e core.Event, err error) {
 	if e = newEvent(kind); e == nil {
 		return 0, nil, ErrNewer
 	}
-	err = read(b, func(f *fields) { visit(f, e) })
-	return int64(u), e, err
+	if hasLists(kind) {
+		err = parseLists(b, e)
+	} else {
+		err = parse(b, e)
+	}
+	if err != nil {
+		return 0, nil, err
+	}
+	return int64(u), e, nil
+}
+
+func parse(b []byte, e core.Event) error {
+	f := reader(b)
+	visit(&f, e)
+	return f.end()
+}
+
+func parseLists(b []byte, e core.Event) error {
+	f := reader(b)
+	visitLists(&f, e)
+	return f.end()
 }
 
 func kindOf(e core.Event) uint64 {
@@ -166,14 +202,6 @@ func visit(f *fields, e core.Event) {
 		f.boolean(6, &e.Done)
 		f.str(7, &e.Stop)
 		f.str(8, &e.StopAll)
-	case *core.SchedulerDecided:
-		list(f, 1, &e.Decisions, decision)
-		list(f, 2, &e.Commands, command)
-		f.u64(3, &e.Through)
-	case *core.SuggestionsReceived:
-		f.u64(1, &e.Ask)
-		list(f, 2, &e.Suggestions, suggestion)
-		number32(f, 3, &e.Status)
 	case *core.TrialGiven:
 		suggestion(f, &e.Suggestion)
 		f.boolean(3, &e.Extra)
@@ -203,6 +231,19 @@ func visit(f *fields, e core.Event) {
 		f.str(4, &e.Error)
 	default:
 		visitRare(f, e)
+	}
+}
+
+func visitLists(f *fields, e core.Event) {
+	switch e := e.(type) {
+	case *core.SchedulerDecided:
+		list(f, 1, &e.Decisions, decision)
+		list(f, 2, &e.Commands, command)
+		f.u64(3, &e.Through)
+	case *core.SuggestionsReceived:
+		f.u64(1, &e.Ask)
+		list(f, 2, &e.Suggestions, suggestion)
+		number32(f, 3, &e.Status)
 	}
 }
 
@@ -261,32 +302,54 @@ func command(f *fields, c *core.Command) {
 }
 
 func request(f *fields, number int, r **resource.Request) {
-	var text []byte
-	if *r != nil {
-		text, f.err = (*r).MarshalText()
+	if !f.reading {
+		if *r != nil {
+			f.bytes(number, []byte((*r).Key()))
+		}
+		return
 	}
-	f.blob(number, &text)
-	if f.reading && f.hit(number, counted) {
+	if f.hit(number, counted) {
 		*r = new(resource.Request)
-		f.err = (*r).UnmarshalText(text)
+		if err := (*r).UnmarshalText(f.b); err != nil {
+			f.fail(err)
+		}
+		f.next()
 	}
 }
 
 func asJSON[T any](f *fields, number int, v *T) {
-	var b []byte
 	if !f.reading {
+		var b []byte
 		b, f.err = json.Marshal(v)
+		f.bytes(number, b)
+		return
 	}
-	f.blob(number, &b)
-	if f.reading && f.hit(number, counted) {
-		f.err = json.Unmarshal(b, v)
+	if f.hit(number, counted) {
+		if err := fromJSON(f.b, v); err != nil {
+			f.stop(err)
+		}
+		f.next()
 	}
+}
+
+// fromJSON is strict: a name that is unknown was written by a newer version.
+func fromJSON[T any](b []byte, v *T) error {
+	if err := json.Unmarshal(b, v); err != nil {
+		return fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	strict := json.NewDecoder(bytes.NewReader(b))
+	strict.DisallowUnknownFields()
+	if strict.Decode(new(T)) != nil {
+		return ErrNewer
+	}
+	return nil
 }
 
 func metrics(f *fields, number int, v *[]core.Metric) {
 	if f.reading {
 		if f.hit(number, counted) {
-			*v, f.err = unpack(f.b)
+			f.unpack(v)
+			f.next()
 		}
 		return
 	}
@@ -313,15 +376,16 @@ func uvarintLen(u uint64) int {
 	return n
 }
 
-func unpack(b []byte) ([]core.Metric, error) {
-	list := make([]core.Metric, 0, len(b)/9)
-	for len(b) > 0 {
+func (f *fields) unpack(v *[]core.Metric) {
+	list := make([]core.Metric, 0, len(f.b)/9)
+	for b := f.b; len(b) > 0; {
 		id, rest, ok := uvarint(b)
 		if !ok || len(rest) < 8 || id > math.MaxUint32 {
-			return nil, ErrMalformed
+			f.fail(nil)
+			return
 		}
 		list = append(list, core.Metric{ID: core.MetricID(id), Value: math.Float64frombits(binary.LittleEndian.Uint64(rest))})
 		b = rest[8:]
 	}
-	return list, nil
+	*v = list
 }

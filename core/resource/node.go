@@ -11,12 +11,12 @@ const MaxDevices = 1024
 
 // Node is what a machine offers.
 type Node struct {
-	ID       uint32 // nodes are tried in the order of their ids
-	Name     string // for messages
-	Capacity Bundle
+	ID       uint32 `json:"id"`             // nodes are tried in the order of their ids
+	Name     string `json:"name,omitempty"` // for messages
+	Capacity Bundle `json:"capacity"`
 	// Devices are the identifiers of the GPUs, as the driver numbers or names
 	// them, as many as Capacity has of "gpu". None given: "0", "1", and so on.
-	Devices []string
+	Devices []string `json:"devices,omitempty"`
 }
 
 // withDevices checks the devices against the capacity and numbers them when

@@ -1,0 +1,52 @@
+package core
+
+// adoption is what a trial that exploits another one takes over.
+type adoption struct {
+	from     checkpoint
+	explores bool // with other parameters
+	params   span
+}
+
+// willAdopt notes what the trial's next start takes over. The donor's checkpoint
+// is kept for it from now on, whatever becomes of the donor.
+func (m *Machine) willAdopt(c Command, from checkpoint) {
+	m.forgo(c.Trial)
+	m.shared[from.ref]++
+	x := adoption{from: from, explores: c.Params != nil}
+	if x.explores {
+		x.params = m.store(c.Params)
+	}
+	m.adopts[c.Trial] = x
+}
+
+// forgo drops an adoption that will not be made.
+func (m *Machine) forgo(no TrialNo) {
+	if x, ok := m.adopts[no]; ok {
+		delete(m.adopts, no)
+		m.drop(x.from.ref)
+	}
+}
+
+// adopt makes the other trial's checkpoint the newest of this one.
+func (m *Machine) adopt(no TrialNo) {
+	x, ok := m.adopts[no]
+	if !ok {
+		return
+	}
+	delete(m.adopts, no)
+	if x.explores {
+		m.explore(no, x.params)
+	}
+	m.trials[no].noRestore = false
+	m.ckpts[no] = append(m.ckpts[no], x.from)
+}
+
+// explore gives a trial other parameters; what it was created with names its
+// files for good.
+func (m *Machine) explore(no TrialNo, params span) {
+	t := &m.trials[no]
+	if _, ok := m.first[no]; !ok {
+		m.first[no] = t.params
+	}
+	t.params = params
+}

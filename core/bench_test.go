@@ -1,0 +1,189 @@
+package core_test
+
+import (
+	"bytes"
+	"fmt"
+	"runtime"
+	"testing"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/record"
+	"github.com/tunehost/tunehost/core/resource"
+	"github.com/tunehost/tunehost/core/stat"
+)
+
+// crowd is an experiment whose neighbours do what they are asked at once.
+type crowd struct {
+	m      *core.Machine
+	at     int64
+	record [][]byte
+	keep   bool // the record
+	ask    core.AskSearcher
+	starts []core.StartAttempt
+	params []byte
+	due    uint64 // the last observation to decide
+}
+
+func newCrowd(trials int64, slots int, keep bool) *crowd {
+	r, err := resource.ParseRequest("cpu=1")
+	if err != nil {
+		panic(err)
+	}
+	capacity, err := resource.ParseBundle(fmt.Sprintf("cpu=%d", slots))
+	if err != nil {
+		panic(err)
+	}
+	c := &crowd{m: core.New(), keep: keep, params: bytes.Repeat([]byte("x"), 60)}
+	c.apply(&core.ExperimentStarted{Spec: core.Spec{Trials: trials, Request: r, Objectives: []core.Objective{{Metric: "acc", Mode: stat.Max}}}})
+	c.apply(&core.HostStarted{Wall: 1, PID: 1, Host: "h"})
+	c.apply(&core.MetricNamed{ID: 1, Name: "acc"})
+	c.apply(&core.NodeJoined{Node: resource.Node{ID: 1, Capacity: capacity}})
+	return c
+}
+
+func (c *crowd) apply(e core.Event) {
+	c.at += 1000
+	if c.keep {
+		b, err := record.Append(nil, c.at, e)
+		if err != nil {
+			panic(err)
+		}
+		c.record = append(c.record, b)
+	}
+	for _, a := range c.m.Apply(c.at, e) {
+		switch a := a.(type) {
+		case core.AskSearcher:
+			c.ask = a
+		case core.StartAttempt:
+			c.starts = append(c.starts, a)
+		case core.Tell:
+			if a.Observation.Due {
+				c.due = a.Observation.Number
+			}
+		}
+	}
+}
+
+func (c *crowd) answer() {
+	e := &core.SuggestionsReceived{Ask: c.ask.Ask}
+	for range c.ask.Count {
+		e.Suggestions = append(e.Suggestions, core.Suggestion{Params: c.params})
+	}
+	c.ask.Count = 0
+	c.apply(e)
+}
+
+// fill starts as many trials as there are.
+func (c *crowd) fill() {
+	for c.ask.Count > 0 {
+		c.answer()
+	}
+}
+
+// report is a result and the decision to go on.
+func (c *crowd) report(no core.TrialNo, attempt uint32) {
+	c.apply(&core.ResultReported{Trial: no, Attempt: attempt, Metrics: []core.Metric{{ID: 1, Value: 0.5}}})
+	c.apply(&core.SchedulerDecided{Decisions: []core.Decision{{Number: c.due}}})
+}
+
+// live runs the next trials to their ends, with some results each.
+func (c *crowd) live(trials, results int) {
+	for range trials {
+		s := c.starts[0]
+		c.starts = c.starts[1:]
+		c.apply(&core.AttemptStarted{Trial: s.Trial, Attempt: s.Attempt, PID: 1})
+		for range results {
+			c.report(s.Trial, s.Attempt)
+		}
+		c.apply(&core.AttemptEnded{Trial: s.Trial, Attempt: s.Attempt})
+		c.fill()
+	}
+}
+
+// reportAll has each running trial report once, which takes the memory that it
+// needs, and returns them.
+func (c *crowd) reportAll() []core.StartAttempt {
+	for _, s := range c.starts {
+		c.report(s.Trial, s.Attempt)
+	}
+	runtime.GC()
+	return c.starts
+}
+
+// BenchmarkResult: a result and its decision cost the same whether there are a
+// thousand trials or a million; where a million run at the same time, it is the
+// processor's cache that counts.
+func BenchmarkResult(b *testing.B) {
+	for _, n := range []struct{ trials, running int }{{1_000, 1_000}, {1_000_000, 1_000}, {1_000_000, 1_000_000}} {
+		b.Run(fmt.Sprintf("trials=%d/running=%d", n.trials, n.running), func(b *testing.B) {
+			c := newCrowd(int64(n.trials), n.running, false)
+			c.fill()
+			c.live(n.trials-n.running, 1)
+			running := c.reportAll()
+			if len(running) != n.running {
+				b.Fatalf("%d run", len(running))
+			}
+			b.ReportAllocs()
+			b.ResetTimer()
+			at := 0
+			for b.Loop() {
+				at = (at + 7919) % len(running)
+				c.report(running[at].Trial, running[at].Attempt)
+			}
+		})
+	}
+}
+
+// BenchmarkTrial: a trial's whole life with 10 results, 100 at a time.
+func BenchmarkTrial(b *testing.B) {
+	for _, n := range []int{1_000, 200_000} {
+		b.Run(fmt.Sprintf("trials=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				c := newCrowd(int64(n), 100, false)
+				c.fill()
+				c.live(n, 10)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/trial")
+		})
+	}
+}
+
+// BenchmarkMemory: what a million finished trials take, with 60 bytes of
+// parameters and one metric each.
+func BenchmarkMemory(b *testing.B) {
+	const n = 1_000_000
+	for b.Loop() {
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		c := newCrowd(n, 100, false)
+		c.fill()
+		c.live(n, 1)
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/n, "B/trial")
+		b.ReportMetric(float64(after.Sys)/(1<<20), "MiB-sys")
+		runtime.KeepAlive(c)
+	}
+}
+
+// BenchmarkReplay: reading a record and applying it, for each event.
+func BenchmarkReplay(b *testing.B) {
+	c := newCrowd(20_000, 100, true)
+	c.fill()
+	c.live(20_000, 10)
+	b.ReportAllocs()
+	b.ResetTimer()
+	for b.Loop() {
+		m := core.New()
+		for _, r := range c.record {
+			at, e, err := record.Parse(r)
+			if err != nil {
+				b.Fatal(err)
+			}
+			m.Apply(at, e)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(c.record)), "ns/event")
+}

@@ -1,0 +1,242 @@
+package coretest
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/resource"
+)
+
+// account is the audit's book of one trial.
+type account struct {
+	no      core.TrialNo
+	request *resource.Request // its own
+	held    resource.Request  // of the attempt that runs
+	slots   []resource.Slot
+	attempt uint32
+	live    bool
+	last    bool // Done was said
+	ended   bool // but for its saves
+	refused bool // a result was: the trainable is ahead of what is counted
+	ends    int  // how often its end was told
+	ticket  int  // the event with which it began to wait
+	front   bool
+
+	iteration uint64
+	told      uint64 // the highest that the searcher has heard of
+	values    []float64
+	results   int
+	accepted  int // by this attempt
+	credits   int
+	saves     map[uint32]*ckpt // under way
+	result    *core.ResultReported
+}
+
+// over is the end of an attempt, by which what it held is free.
+func (t *account) over() {
+	t.live, t.ended, t.last, t.slots = false, false, false, nil
+	clear(t.saves)
+}
+
+// ending is over once no save is under way.
+func (t *account) ending() {
+	if t.ended && len(t.saves) == 0 {
+		t.over()
+	}
+}
+
+func (t *account) asks(s core.Spec) resource.Request {
+	if t.request != nil {
+		return *t.request
+	}
+	return s.Request
+}
+
+func (t *account) standsOn(node uint32) bool {
+	return slices.ContainsFunc(t.slots, func(s resource.Slot) bool { return s.Node == node })
+}
+
+// charge adds what the trial holds of a node.
+func (t *account) charge(node uint32, s core.Spec, to map[string]resource.Amount) {
+	for i, slot := range t.slots {
+		if slot.Node != node {
+			continue
+		}
+		for _, it := range t.held.Bundles()[i].Items() {
+			to[it.Name] = to[it.Name].Add(it.Amount)
+		}
+	}
+}
+
+func (a *audit) action(x core.Action) error {
+	switch x := x.(type) {
+	case core.AskSearcher:
+		return a.asks(x)
+	case core.Tell:
+		return a.tell(x.Observation)
+	case core.StartAttempt:
+		return a.start(x)
+	case core.ContinueAttempt:
+		return a.goOn(x)
+	case core.SaveAttempt:
+		return a.save(x.Trial, x.Attempt, x.ID, x.Iteration)
+	case core.TakeCheckpoint:
+		return a.save(x.Trial, x.Attempt, x.ID, x.Iteration)
+	case core.StopAttempt:
+		if t := a.live(x.Trial, x.Attempt); t == nil || t.ended {
+			return errors.New("it does not run")
+		}
+		if x.SaveID != 0 {
+			a.trials[x.Trial].saves[x.SaveID] = nil // of whatever comes last
+		}
+	case core.DeleteCheckpoint:
+		return a.remove(x)
+	case core.Finish:
+		return a.finish()
+	}
+	return nil
+}
+
+func (a *audit) finish() error {
+	switch {
+	case a.ended:
+		return errors.New("it is finished already")
+	case a.m.Count(core.Running) > 0:
+		return errors.New("trials run")
+	}
+	a.ended = true
+	return nil
+}
+
+// asks checks a question against what could run: the bound of trials, that of
+// trials at a time, and never two questions at once.
+func (a *audit) asks(x core.AskSearcher) error {
+	waiting, running := a.m.Count(core.Pending), a.m.Count(core.Running)
+	limit := math.MaxInt
+	if a.spec.Concurrency > 0 {
+		limit = int(a.spec.Concurrency) - running
+	}
+	if a.spec.Manual {
+		limit = min(limit, a.m.Offers())
+	} else if a.spec.Independent {
+		limit = max(min(limit, 1024), 0) + 64 - waiting
+	}
+	switch {
+	case a.ask.Count > 0:
+		return errors.New("the last question is not answered")
+	case x.Ask != a.asked:
+		return fmt.Errorf("it is question %d", a.asked)
+	case x.First != a.suggested:
+		return fmt.Errorf("%d suggestions were made", a.suggested)
+	case x.Count < 1 || x.Count > limit:
+		return fmt.Errorf("%d are wanted", limit)
+	case a.spec.Trials >= 0 && int64(x.Count) > a.spec.Trials-a.planned:
+		return fmt.Errorf("%d of %d are made", a.planned, a.spec.Trials)
+	case a.exhausted:
+		return errors.New("the searcher is exhausted")
+	case a.closing || a.ended:
+		return errors.New("the experiment is ending")
+	}
+	a.ask = x
+	a.asked++
+	return nil
+}
+
+// start checks that a trial may run now, and where it goes on from.
+func (a *audit) start(x core.StartAttempt) error {
+	t := a.trial(x.Trial)
+	switch {
+	case t == nil:
+		return errors.New("it does not exist")
+	case t.live:
+		return errors.New("it runs already")
+	case x.Attempt != t.attempt+1:
+		return fmt.Errorf("the last attempt was %d", t.attempt)
+	case t.ends > 0:
+		return errors.New("its end was told")
+	case a.closing || a.ended || !a.hosted:
+		return errors.New("the experiment is ending")
+	}
+	t.live, t.attempt, t.held, t.slots = true, x.Attempt, t.asks(a.spec), x.Placement.Slots
+	t.accepted, t.credits, t.refused = 0, 0, false
+	t.iteration, t.values, t.results = 0, nil, 0
+	if x.Restore.ID == 0 {
+		return a.inTurn(t)
+	}
+	c := a.ckpts[ckptKey{x.Restore.Trial, x.Restore.ID}]
+	if c == nil || c.deleted || c.iteration != x.Restore.Iteration {
+		return fmt.Errorf("its checkpoint is %+v", c)
+	}
+	t.iteration, t.values, t.results = c.iteration, slices.Clone(c.values), c.results
+	return a.inTurn(t)
+}
+
+// inTurn checks the order of those that waited before this event.
+func (a *audit) inTurn(t *account) error {
+	if int(t.no) >= len(a.was) || a.was[t.no] != core.Pending || t.ticket == a.clock {
+		return nil
+	}
+	for _, u := range a.trials[:len(a.was)] {
+		before := u.front && !t.front || u.front == t.front && u.ticket < t.ticket
+		if before && a.was[u.no] == core.Pending && a.m.State(u.no) == core.Pending && u.ticket != a.clock {
+			return fmt.Errorf("trial %d waits since event %d, this one since %d", u.no, u.ticket, t.ticket)
+		}
+	}
+	return nil
+}
+
+func (a *audit) goOn(x core.ContinueAttempt) error {
+	t := a.live(x.Trial, x.Attempt)
+	if t == nil || t.ended {
+		return errors.New("it does not run")
+	}
+	if t.credits += int(x.Credits); t.credits > t.accepted || x.Credits == 0 {
+		return fmt.Errorf("%d credits for %d results", t.credits, t.accepted)
+	}
+	return nil
+}
+
+func (a *audit) save(no core.TrialNo, attempt, id uint32, iteration uint64) error {
+	t := a.live(no, attempt)
+	if t == nil || t.result == nil {
+		return errors.New("it has not reported")
+	}
+	if _, twice := a.ckpts[ckptKey{no, id}]; twice {
+		return errors.New("there is one of this number")
+	}
+	t.saves[id] = &ckpt{iteration: iteration}
+	return nil
+}
+
+// saved takes a checkpoint into the books, with what had been reported when it
+// was asked for.
+func (t *account) saved(a *audit, e *core.CheckpointSaved) {
+	c := t.saves[e.ID]
+	if c == nil {
+		c = &ckpt{iteration: e.Iteration, values: slices.Clone(t.values), results: t.results}
+	}
+	delete(t.saves, e.ID)
+	t.ending()
+	a.ckpts[ckptKey{e.Trial, e.ID}] = c
+}
+
+// remove checks that no trial names the checkpoint any more; kept checks the
+// reverse.
+func (a *audit) remove(x core.DeleteCheckpoint) error {
+	c := a.ckpts[ckptKey{x.Trial, x.ID}]
+	if c == nil || c.deleted {
+		return errors.New("there is none")
+	}
+	for _, t := range a.trials {
+		for _, ref := range a.m.Checkpoints(t.no) {
+			if ref.Trial == x.Trial && ref.ID == x.ID {
+				return fmt.Errorf("trial %d names it", t.no)
+			}
+		}
+	}
+	c.deleted = true
+	return nil
+}

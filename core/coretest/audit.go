@@ -1,0 +1,326 @@
+package coretest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/resource"
+)
+
+// audit follows a machine from the outside: it keeps its own books from events
+// and actions, slowly and obviously, and compares. It shares no code with the
+// core; docs of what it checks are the messages.
+type audit struct {
+	m       *core.Machine
+	spec    core.Spec
+	trials  []*account
+	was     []core.State // before the event
+	nodes   map[uint32]resource.Bundle
+	ckpts   map[ckptKey]*ckpt
+	owed    map[uint64]attemptKey
+	seen    uint64 // observations
+	clock   int    // events
+	hosted  bool
+	closing bool // before the event
+	ended   bool
+
+	ask       core.AskSearcher // Count 0: none
+	asked     uint64           // questions
+	suggested uint64
+	planned   int64
+	exhausted bool
+}
+
+type attemptKey struct {
+	trial   core.TrialNo
+	attempt uint32
+}
+
+type ckptKey struct {
+	trial core.TrialNo
+	id    uint32
+}
+
+// ckpt is a checkpoint on disk, with what the trial had reported by then.
+type ckpt struct {
+	iteration uint64
+	values    []float64
+	results   int
+	deleted   bool
+}
+
+func newAudit(m *core.Machine) *audit {
+	return &audit{m: m, nodes: map[uint32]resource.Bundle{}, ckpts: map[ckptKey]*ckpt{}, owed: map[uint64]attemptKey{}}
+}
+
+// before notes what the event itself says, before the machine has seen it.
+func (a *audit) before(_ int64, e core.Event) {
+	a.clock++
+	a.closing = a.m.Closing()
+	a.was = a.was[:0]
+	for no := range a.m.Trials() {
+		a.was = append(a.was, a.m.State(core.TrialNo(no)))
+	}
+	switch e := e.(type) {
+	case *core.ExperimentStarted:
+		a.spec = e.Spec
+	case *core.SettingsChanged:
+		a.spec, a.ended, a.closing = e.Spec, false, false
+	case *core.HostStarted:
+		a.hostStarted()
+	case *core.NodeJoined:
+		a.nodes[e.Node.ID] = e.Node.Capacity
+	case *core.NodeLeft:
+		delete(a.nodes, e.ID)
+		for _, t := range a.trials {
+			if t.standsOn(e.ID) {
+				t.over()
+			}
+		}
+	case *core.AttemptEnded:
+		if t := a.live(e.Trial, e.Attempt); t != nil {
+			t.ended = true
+			t.ending()
+		}
+	case *core.SaveFailed:
+		if t := a.live(e.Trial, e.Attempt); t != nil {
+			delete(t.saves, e.ID)
+			t.ending()
+		}
+	case *core.TrialReset:
+		if t := a.trial(e.Trial); t != nil && a.was[e.Trial] == core.Errored {
+			t.ends = 0
+			a.ended, a.closing = false, false
+		}
+	}
+	a.beforePlugin(e)
+}
+
+func (a *audit) hostStarted() {
+	a.hosted = true
+	o, _ := a.m.Outcome()
+	a.closing = o == 0 && a.ends() // what was ending for good when its host died
+	a.ended = false
+	clear(a.nodes)
+	a.ask = core.AskSearcher{}
+	for _, t := range a.trials {
+		t.over()
+		t.ticket = a.clock // in the order of their numbers
+	}
+}
+
+func (a *audit) beforePlugin(e core.Event) {
+	switch e := e.(type) {
+	case *core.SuggestionsReceived:
+		a.answered(e)
+	case *core.TrialGiven:
+		if !a.closing || !a.ends() {
+			a.create(e.Suggestion, e.Extra)
+		}
+	case *core.ResultReported:
+		if t := a.live(e.Trial, e.Attempt); t != nil && !t.ended {
+			t.result = e
+		}
+	case *core.CheckpointSaved:
+		if t := a.live(e.Trial, e.Attempt); t != nil {
+			t.saved(a, e)
+		}
+	case *core.SchedulerDecided:
+		for _, d := range e.Decisions {
+			delete(a.owed, d.Number)
+		}
+		for _, c := range e.Commands {
+			a.ordered(c)
+		}
+	}
+}
+
+// ends says whether the experiment ends for good: nothing new is created.
+func (a *audit) ends() bool {
+	o, _ := a.m.Ending()
+	return o == core.Finished || o == core.StoppedByUser
+}
+
+func (a *audit) ordered(c core.Command) {
+	t := a.trial(c.Trial)
+	if t != nil && c.Kind == core.Resize && c.Request != nil && a.was[c.Trial] != core.Running {
+		t.request = c.Request
+	}
+}
+
+func (a *audit) answered(e *core.SuggestionsReceived) {
+	if a.ask.Count == 0 || e.Ask != a.ask.Ask {
+		return
+	}
+	given := e.Suggestions[:min(len(e.Suggestions), a.ask.Count)]
+	for _, s := range given {
+		a.suggested++
+		if !a.closing || !a.ends() {
+			a.create(s, false)
+		}
+	}
+	a.exhausted = e.Status == core.SearcherExhausted
+	a.ask = core.AskSearcher{}
+}
+
+func (a *audit) create(s core.Suggestion, extra bool) {
+	a.trials = append(a.trials, &account{no: core.TrialNo(len(a.trials)), request: s.Request, ticket: a.clock, saves: map[uint32]*ckpt{}})
+	if !extra {
+		a.planned++
+	}
+}
+
+func (a *audit) trial(no core.TrialNo) *account {
+	if int(no) >= len(a.trials) {
+		return nil
+	}
+	return a.trials[no]
+}
+
+func (a *audit) live(no core.TrialNo, attempt uint32) *account {
+	if t := a.trial(no); t != nil && t.live && t.attempt == attempt {
+		return t
+	}
+	return nil
+}
+
+// after checks what the machine did.
+func (a *audit) after(e core.Event, actions []core.Action) error {
+	for _, x := range actions {
+		if err := a.action(x); err != nil {
+			return fmt.Errorf("%T %+v: %w", x, x, err)
+		}
+	}
+	if a.m.Trials() != len(a.trials) {
+		return fmt.Errorf("%d trials exist, but %d were given", a.m.Trials(), len(a.trials))
+	}
+	for _, t := range a.trials {
+		if err := a.compare(e, t); err != nil {
+			return fmt.Errorf("trial %d: %w", t.no, err)
+		}
+		t.result = nil
+	}
+	return a.whole()
+}
+
+// whole checks what is true of all trials together.
+func (a *audit) whole() error {
+	if a.m.Planned() != a.planned {
+		return fmt.Errorf("%d trials are planned, but it counts %d", a.planned, a.m.Planned())
+	}
+	if err := a.resources(); err != nil {
+		return err
+	}
+	for number := range a.owed {
+		if k := a.owed[number]; !a.m.Owes(number) || a.m.State(k.trial).Final() {
+			return fmt.Errorf("decision %d of trial %d (%s): owed is %t", number, k.trial, a.m.State(k.trial), a.m.Owes(number))
+		}
+	}
+	return a.idleSlot()
+}
+
+// resources adds up what is granted, node by node.
+func (a *audit) resources() error {
+	used := map[string]resource.Amount{}
+	for _, id := range slices.Sorted(maps.Keys(a.nodes)) {
+		here := map[string]resource.Amount{}
+		for _, t := range a.trials {
+			t.charge(id, a.spec, here)
+		}
+		for name, x := range here {
+			if a.nodes[id].Get(name).Cmp(x) < 0 {
+				return fmt.Errorf("node %d: %s of %s is granted", id, x, name)
+			}
+			used[name] = used[name].Add(x)
+		}
+	}
+	for _, u := range a.m.Usage() {
+		if !a.spec.Manual && used[u.Name] != u.Used {
+			return fmt.Errorf("%s, but trials hold %s", u, used[u.Name])
+		}
+	}
+	return nil
+}
+
+// kept: a checkpoint that a trial names is there, and one that none names is
+// deleted.
+func (a *audit) kept() error {
+	named := map[ckptKey]bool{}
+	for _, t := range a.trials {
+		for _, ref := range a.m.Checkpoints(t.no) {
+			named[ckptKey{ref.Trial, ref.ID}] = true
+		}
+	}
+	for k, c := range a.ckpts {
+		if c.deleted == named[k] {
+			return fmt.Errorf("checkpoint #%d of trial %d: named is %t, deleted is %t", k.id, k.trial, named[k], c.deleted)
+		}
+	}
+	return nil
+}
+
+// idleSlot: no free slot where each trial that waits would fit.
+func (a *audit) idleSlot() error {
+	if o, _ := a.m.Outcome(); !a.hosted || a.m.Closing() || o != 0 || a.m.Count(core.Pending) == 0 {
+		return nil
+	}
+	if c := int(a.spec.Concurrency); c > 0 && a.m.Running() >= c {
+		return nil
+	}
+	if a.spec.Manual {
+		if a.m.Offers() > 0 {
+			return fmt.Errorf("%d offers, but %d trials wait", a.m.Offers(), a.m.Count(core.Pending))
+		}
+		return nil
+	}
+	for _, t := range a.trials {
+		if a.m.State(t.no) == core.Pending && !a.fits(t) {
+			return nil
+		}
+	}
+	return fmt.Errorf("%d trials wait, and each of them would fit", a.m.Count(core.Pending))
+}
+
+// fits tries a plain request on each node; groups are taken not to fit.
+func (a *audit) fits(t *account) bool {
+	r := t.asks(a.spec)
+	if len(r.Bundles()) != 1 {
+		return false
+	}
+	for id, capacity := range a.nodes {
+		here := map[string]resource.Amount{}
+		for _, t := range a.trials {
+			t.charge(id, a.spec, here)
+		}
+		ok := true
+		for _, it := range r.Bundles()[0].Items() {
+			ok = ok && capacity.Get(it.Name).Cmp(here[it.Name].Add(it.Amount)) >= 0
+		}
+		if ok {
+			return true
+		}
+	}
+	return false
+}
+
+// atEnd checks an experiment that has ended for good.
+func (a *audit) atEnd(s core.Spec) error {
+	for _, t := range a.trials {
+		if !a.m.State(t.no).Final() {
+			return fmt.Errorf("trial %d is %s at the end", t.no, a.m.State(t.no))
+		}
+		if t.ends != 1 {
+			return fmt.Errorf("the end of trial %d was told %d times", t.no, t.ends)
+		}
+	}
+	if err := a.kept(); err != nil {
+		return err
+	}
+	o, why := a.m.Outcome()
+	if o == core.Finished && why == "" && !a.exhausted && a.planned != s.Trials {
+		return fmt.Errorf("%d trials were made, but %d are planned", a.planned, s.Trials)
+	}
+	return nil
+}

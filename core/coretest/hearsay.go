@@ -1,0 +1,179 @@
+package coretest
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/stat"
+)
+
+// tell follows what plugins hear of.
+func (a *audit) tell(o core.Observation) error {
+	if a.seen++; o.Number != a.seen {
+		return fmt.Errorf("it should be number %d", a.seen)
+	}
+	if o.Kind == core.SawEnd {
+		return nil
+	}
+	t := a.trial(o.Trial)
+	switch {
+	case t == nil:
+		return errors.New("it does not exist")
+	case t.ends > 0:
+		return errors.New("it has ended")
+	}
+	return a.tellOf(t, o)
+}
+
+func (a *audit) tellOf(t *account, o core.Observation) error {
+	switch o.Kind {
+	case core.SawStarted:
+		if !t.live || t.attempt != o.Attempt {
+			return errors.New("it does not run")
+		}
+	case core.SawResult:
+		return a.tellResult(t, o)
+	case core.SawCompleted, core.SawFailed, core.SawRemoved:
+		t.ends++
+		maps.DeleteFunc(a.owed, func(number uint64, k attemptKey) bool { return k.trial == t.no && !a.m.Owes(number) })
+		if o.To != core.ToAll || t.live {
+			return fmt.Errorf("to %d, running %t", o.To, t.live)
+		}
+	case core.SawPaused:
+		t.front = true // where it is queued at once
+	case core.SawRequeued:
+		t.ticket, t.front = a.clock, o.Reason == "interrupted"
+	}
+	return nil
+}
+
+// tellResult: each result is told once to reporters, each iteration once to
+// the searcher, and a decision is owed for what the scheduler is told.
+func (a *audit) tellResult(t *account, o core.Observation) error {
+	e := t.result
+	if e == nil || !t.live || t.attempt != o.Attempt || t.last {
+		return errors.New("nothing was reported")
+	}
+	want := e.Iteration
+	if want == 0 {
+		want = t.iteration + 1
+	}
+	again := want <= t.told
+	switch {
+	case o.Iteration != want:
+		return fmt.Errorf("it is iteration %d", want)
+	case o.Again != again || again == (o.To&core.ToSearcher != 0):
+		return fmt.Errorf("iteration %d was told", t.told)
+	case o.Due != (o.To&core.ToScheduler != 0) || o.Due && (again || a.spec.Quiet || e.Done):
+		return fmt.Errorf("due is %t", o.Due)
+	case o.To&core.ToReporters == 0:
+		return errors.New("reporters do not hear of it")
+	}
+	t.take(e, want)
+	if o.Due {
+		a.owed[o.Number] = attemptKey{t.no, t.attempt}
+	}
+	return nil
+}
+
+func (t *account) take(e *core.ResultReported, iteration uint64) {
+	t.iteration, t.told = iteration, max(t.told, iteration)
+	t.results++
+	t.accepted++
+	t.last = e.Done
+	for _, x := range e.Metrics {
+		if x.ID == 1 {
+			t.values = append(t.values, x.Value)
+		}
+	}
+	for _, c := range t.saves {
+		if c != nil && c.values == nil && c.results == 0 && c.iteration == iteration {
+			c.values, c.results = slices.Clone(t.values), t.results
+		}
+	}
+	t.result = nil
+}
+
+// compare checks a trial's row against the book.
+func (a *audit) compare(e core.Event, t *account) error {
+	v := a.m.View(t.no)
+	if t.result != nil && !t.last && !v.Stopping {
+		return errors.New("its result was lost")
+	}
+	t.refused = t.refused || t.result != nil
+	was := core.State(0)
+	if int(t.no) < len(a.was) {
+		was = a.was[t.no]
+	}
+	switch {
+	case t.live != (v.State == core.Running):
+		return fmt.Errorf("it is %s, but running is %t", v.State, t.live)
+	case v.State.Final() != (t.ends == 1):
+		return fmt.Errorf("it is %s, but its end was told %d times", v.State, t.ends)
+	case was == core.Terminated && v.State != was:
+		return fmt.Errorf("it was TERMINATED and is %s", v.State)
+	case v.Attempt != t.attempt:
+		return fmt.Errorf("attempt %d, but %d were started", v.Attempt, t.attempt)
+	}
+	a.queued(e, t, was, v.State)
+	if err := t.waiting(a, v); err != nil {
+		return err
+	}
+	return a.numbers(t, v)
+}
+
+// queued notes since when a trial waits that left its pause.
+func (a *audit) queued(e core.Event, t *account, was, is core.State) {
+	if is != core.Pending || was == core.Pending || t.ticket == a.clock {
+		return
+	}
+	_, user := e.(*core.UnpauseRequested)
+	t.ticket, t.front = a.clock, !user
+}
+
+// waiting: a trainable that may not go on must be waiting for something.
+func (t *account) waiting(a *audit, v core.View) error {
+	if !t.live || v.Stopping || v.Saving || t.last || t.credits == t.accepted {
+		return nil
+	}
+	open := 0
+	for _, k := range a.owed {
+		if k == (attemptKey{t.no, t.attempt}) {
+			open++
+		}
+	}
+	if t.credits+open != t.accepted {
+		return fmt.Errorf("%d results, %d credits, %d decisions owed: it waits for ever", t.accepted, t.credits, open)
+	}
+	return nil
+}
+
+// numbers compares the counts and the summary of the metric "acc".
+func (a *audit) numbers(t *account, v core.View) error {
+	if t.refused || !t.live {
+		return nil
+	}
+	if v.Iteration != t.iteration || int(v.Results) != t.results {
+		return fmt.Errorf("iteration %d after %d results, but it was told as %d after %d", v.Iteration, v.Results, t.iteration, t.results)
+	}
+	s, _ := a.m.Summary(t.no, 1)
+	if int(s.Count) != len(t.values) {
+		return fmt.Errorf("%d values are counted, but %d were reported", s.Count, len(t.values))
+	}
+	if want := summary(t.values); s != want && fmt.Sprint(s) != fmt.Sprint(want) {
+		return fmt.Errorf("the summary is %+v, but of %v it is %+v", s, t.values, want)
+	}
+	return nil
+}
+
+// summary is that of values which came one after the other.
+func summary(values []float64) (s stat.Summary) {
+	var w stat.Window
+	for _, x := range values {
+		s.Add(&w, x)
+	}
+	return s
+}

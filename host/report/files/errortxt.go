@@ -1,0 +1,57 @@
+package files
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/tunehost/tunehost/host/report"
+)
+
+const errorFile = "error.txt"
+
+// addFailure appends a failed attempt to the trial's error.txt, unless it is
+// there. A paragraph that a crash left half is cut off.
+func addFailure(e *report.Event, why string) error {
+	path := filepath.Join(e.Trial.Dir, errorFile)
+	old, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	whole := bytes.LastIndex(old, []byte("\n\n")) + 1
+	if whole > 0 {
+		whole++
+	}
+	title := fmt.Sprintf("attempt %d (event %d) failed at ", e.Trial.Attempt, e.Number)
+	if hasLine(old[:whole], title) {
+		return nil
+	}
+	text := title + e.Time.UTC().Format(time.RFC3339) + "\n" + indent(why) + "\n\n"
+	return writeAt(path, int64(whole), text)
+}
+
+func hasLine(text []byte, start string) bool {
+	return bytes.HasPrefix(text, []byte(start)) || bytes.Contains(text, []byte("\n"+start))
+}
+
+// indent keeps a message apart from titles and from the empty lines between
+// paragraphs.
+func indent(message string) string {
+	return "  " + strings.ReplaceAll(strings.TrimSpace(message), "\n", "\n  ")
+}
+
+func writeAt(path string, at int64, text string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, fileMode)
+	if err != nil {
+		return err
+	}
+	err = f.Truncate(at)
+	if err == nil {
+		_, err = f.WriteAt([]byte(text), at)
+	}
+	return errors.Join(err, f.Close())
+}

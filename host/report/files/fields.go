@@ -1,0 +1,100 @@
+package files
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/report/jsontext"
+)
+
+// hostFields are the names of the host's own fields (B-016), in the order of
+// progress.csv. The first four are a row's mark.
+var hostFields = []string{"iteration", "attempt", "event_number", "done", "trial_id", "time_total_s", "time_this_iter_s",
+	"timestamp", "pid", "host", "iterations_since_restore", "time_since_restore"}
+
+// ownPrefix is before metrics whose names the host needs.
+const ownPrefix = "metric/"
+
+// fields says how the values of a result are named in files. Results with the
+// same names share one.
+type fields struct {
+	metrics, totals []string // as reported
+	all             []field  // metrics, then totals
+}
+
+type field struct {
+	name   string
+	json   []byte // `,"name":`
+	unused bool   // a later one has the same name
+}
+
+func (f *fields) fits(r *report.Result) bool {
+	return sameNames(f.metrics, r.Metrics) && sameNames(f.totals, r.Totals)
+}
+
+func sameNames(names []string, metrics []report.Metric) bool {
+	if len(names) != len(metrics) {
+		return false
+	}
+	for i := range names {
+		if names[i] != metrics[i].Name {
+			return false
+		}
+	}
+	return true
+}
+
+func newFields(r *report.Result) *fields {
+	f := &fields{metrics: namesOf(r.Metrics), totals: namesOf(r.Totals)}
+	seen := map[string]int{}
+	for i, name := range slices.Concat(f.metrics, f.totals) {
+		taken := slices.Contains(hostFields, name) || i < len(f.metrics) && slices.Contains(f.totals, name)
+		if taken {
+			name = ownPrefix + name
+		}
+		if before, ok := seen[name]; ok {
+			f.all[before].unused = true
+		}
+		seen[name] = i
+		key := append(jsontext.AppendString([]byte{','}, name), ':')
+		f.all = append(f.all, field{name: columnName(name), json: key})
+	}
+	return f
+}
+
+func namesOf(metrics []report.Metric) []string {
+	names := make([]string, len(metrics))
+	for i, m := range metrics {
+		names[i] = strings.Clone(m.Name)
+	}
+	return names
+}
+
+// value is that of all[i].
+func (f *fields) value(r *report.Result, i int) float64 {
+	if i < len(r.Metrics) {
+		return r.Metrics[i].Value
+	}
+	return r.Totals[i-len(r.Metrics)].Value
+}
+
+// maxNamings bounds the namings that are remembered: trainables that report
+// training and evaluation by turns have two.
+const maxNamings = 8
+
+// naming finds the fields of a result, mostly those of the one before it.
+type naming struct{ known []*fields }
+
+func (n *naming) of(r *report.Result) *fields {
+	for i, f := range n.known {
+		if f.fits(r) {
+			n.known[0], n.known[i] = n.known[i], n.known[0]
+			return f
+		}
+	}
+	f := newFields(r)
+	n.known = slices.Insert(n.known, 0, f)
+	n.known = n.known[:min(len(n.known), maxNamings)]
+	return f
+}

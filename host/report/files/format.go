@@ -1,0 +1,146 @@
+package files
+
+import (
+	"bytes"
+	"encoding/csv"
+	"strconv"
+	"strings"
+
+	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/report/jsontext"
+)
+
+// Format is a kind of file that results are written to.
+type Format uint8
+
+// Formats.
+const (
+	JSONL Format = iota // result.jsonl
+	CSV                 // progress.csv
+)
+
+// ParseFormat reads the name that a format has under reporters: "jsonl" or "csv".
+func ParseFormat(name string) (Format, bool) {
+	switch name {
+	case "jsonl":
+		return JSONL, true
+	case "csv":
+		return CSV, true
+	}
+	return 0, false
+}
+
+// File is the name of the file.
+func (f Format) File() string { return [...]string{"result.jsonl", "progress.csv"}[f] }
+
+// maxColumns is the most metrics that have a column in progress.csv, so that a
+// trainable that reports ever new names cannot make each row longer for ever.
+const maxColumns = 2000
+
+var before = [...]*[4]string{
+	JSONL: {`{"iteration":`, `,"attempt":`, `,"event_number":`, `,"done":`},
+	CSV:   {"", ",", ",", ","},
+}
+
+func appendJSON(b []byte, e *report.Event, f *fields) []byte {
+	r := e.Result
+	b = markOf(e).append(b, before[JSONL])
+	for i := range f.all {
+		if !f.all[i].unused {
+			b = jsontext.AppendFloat(append(b, f.all[i].json...), f.value(r, i))
+		}
+	}
+	b = jsontext.AppendString(append(b, `,"trial_id":`...), e.Trial.ID)
+	b = jsontext.AppendFloat(append(b, `,"time_total_s":`...), r.TimeTotal)
+	b = jsontext.AppendFloat(append(b, `,"time_this_iter_s":`...), r.TimeThisIter)
+	b = appendTimestamp(append(b, `,"timestamp":`...), e)
+	b = strconv.AppendUint(append(b, `,"pid":`...), uint64(r.PID), 10)
+	b = jsontext.AppendString(append(b, `,"host":`...), r.Host)
+	if r.Restored {
+		b = strconv.AppendUint(append(b, `,"iterations_since_restore":`...), r.IterationsSinceRestore, 10)
+		b = jsontext.AppendFloat(append(b, `,"time_since_restore":`...), r.TimeSinceRestore)
+	}
+	return append(b, "}\n"...)
+}
+
+// appendTimestamp appends seconds since 1970 with milliseconds.
+func appendTimestamp(b []byte, e *report.Event) []byte {
+	return strconv.AppendFloat(b, float64(e.Time.UnixMilli())/1000, 'f', 3, 64)
+}
+
+// appendCSV appends the host's columns, then a cell for each metric's column.
+func appendCSV(b []byte, e *report.Event, cells []cell) []byte {
+	r := e.Result
+	b = markOf(e).append(b, before[CSV])
+	b = appendText(append(b, ','), e.Trial.ID)
+	b = jsontext.AppendNumber(append(b, ','), r.TimeTotal)
+	b = jsontext.AppendNumber(append(b, ','), r.TimeThisIter)
+	b = appendTimestamp(append(b, ','), e)
+	b = strconv.AppendUint(append(b, ','), uint64(r.PID), 10)
+	b = appendText(append(b, ','), r.Host)
+	b = append(b, ',')
+	if r.Restored {
+		b = strconv.AppendUint(b, r.IterationsSinceRestore, 10)
+	}
+	b = append(b, ',')
+	if r.Restored {
+		b = jsontext.AppendNumber(b, r.TimeSinceRestore)
+	}
+	for _, c := range cells {
+		b = append(b, ',')
+		if c.set {
+			b = jsontext.AppendNumber(b, c.value)
+		}
+	}
+	return append(b, '\n')
+}
+
+// cell is a metric's place in a row; without a value it is empty.
+type cell struct {
+	value float64
+	set   bool
+}
+
+// appendText appends a cell of text, quoted where it must be.
+func appendText(b []byte, s string) []byte {
+	s = columnName(s)
+	if !strings.ContainsAny(s, "\",") {
+		return append(b, s...)
+	}
+	b = append(b, '"')
+	b = append(b, strings.ReplaceAll(s, `"`, `""`)...)
+	return append(b, '"')
+}
+
+// columnName keeps a row on one line.
+func columnName(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+func appendHeader(b []byte, metrics []string) []byte {
+	b = append(b, strings.Join(hostFields, ",")...)
+	for _, name := range metrics {
+		b = appendText(append(b, ','), name)
+	}
+	return append(b, '\n')
+}
+
+// readHeader returns the metrics' columns; false for a header of another's
+// making.
+func readHeader(line []byte) ([]string, bool) {
+	names, err := csv.NewReader(bytes.NewReader(line)).Read()
+	if err != nil || len(names) < len(hostFields) {
+		return nil, false
+	}
+	for i, name := range hostFields {
+		if names[i] != name {
+			return nil, false
+		}
+	}
+	return names[len(hostFields):], true
+}

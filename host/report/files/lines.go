@@ -1,0 +1,99 @@
+package files
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"os"
+)
+
+const tailBytes = 4096
+
+// tail is the end of a file: its last whole line, and where that ends.
+type tail struct {
+	line []byte // with its newline; nil when there is none
+	end  int64
+}
+
+// readTail looks for the last whole line that is not empty, from the end on.
+func readTail(f *os.File) (tail, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return tail{}, err
+	}
+	for n := int64(tailBytes); ; n *= 4 {
+		n = min(n, info.Size())
+		b := make([]byte, n)
+		if _, err := f.ReadAt(b, info.Size()-n); err != nil {
+			return tail{}, err
+		}
+		if t, ok := lastLine(b, info.Size()-n); ok || n == info.Size() {
+			return t, nil
+		}
+	}
+}
+
+// lastLine finds the last whole line in b, which begins at an offset of the
+// file; false when more of the file is needed.
+func lastLine(b []byte, at int64) (tail, bool) {
+	b = b[:bytes.LastIndexByte(b, '\n')+1]
+	for bytes.HasSuffix(b, []byte("\n\n")) {
+		b = b[:len(b)-1]
+	}
+	if len(b) <= 1 {
+		return tail{}, false
+	}
+	start := bytes.LastIndexByte(b[:len(b)-1], '\n') + 1
+	return tail{b[start:], at + int64(len(b))}, start > 0 || at == 0
+}
+
+func readHead(f *os.File) ([]byte, error) {
+	line, err := bufio.NewReader(io.NewSectionReader(f, 0, 1<<62)).ReadBytes('\n')
+	if err == io.EOF {
+		err = nil
+	}
+	return line, err
+}
+
+// eachLine calls do with each line of the file's first bytes, newlines included.
+func eachLine(f *os.File, size int64, do func(line []byte) error) error {
+	r := bufio.NewReader(io.NewSectionReader(f, 0, size))
+	for {
+		line, err := r.ReadBytes('\n')
+		if len(line) > 0 {
+			if err := do(line); err != nil {
+				return err
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// rewrite replaces the file at once by what edit makes of its lines; edit
+// appends to its first argument.
+func (t *table) rewrite(edit func(to, line []byte) []byte) error {
+	tmp, err := os.OpenFile(t.path+".tmp", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, fileMode)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(tmp)
+	var to []byte
+	err = eachLine(t.file, t.size, func(line []byte) error {
+		to = edit(to[:0], line)
+		_, err := w.Write(to)
+		return err
+	})
+	if err = errors.Join(err, w.Flush(), tmp.Sync(), tmp.Close()); err != nil {
+		return errors.Join(err, os.Remove(tmp.Name()))
+	}
+	if err := errors.Join(t.close(), os.Rename(tmp.Name(), t.path)); err != nil {
+		return err
+	}
+	return t.learn()
+}

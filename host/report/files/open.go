@@ -1,0 +1,115 @@
+package files
+
+import (
+	"errors"
+	"os"
+
+	"github.com/tunehost/tunehost/core"
+)
+
+// entry is a trial that reports: what its files hold is known, whether they are
+// open or not.
+type entry struct {
+	trial  core.TrialNo
+	tables []*table
+	dirty  bool // is to be flushed
+	over   bool // no row is to be expected soon
+	held   bool // its files stay open
+}
+
+func (e *entry) each(do func(*table) error) error {
+	for _, t := range e.tables {
+		if err := do(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openFiles are those of the trials that report. The files of at most max stay
+// open, and of as many more until they are flushed.
+type openFiles struct {
+	formats []Format
+	max     int
+	writeAt writer
+	trials  map[core.TrialNo]*entry
+	held    int
+	dirty   []*entry
+}
+
+func newOpenFiles(formats []Format, max int) *openFiles {
+	return &openFiles{formats: formats, max: max, writeAt: (*os.File).WriteAt, trials: map[core.TrialNo]*entry{}}
+}
+
+// of returns the trial's entry, to be flushed at the end of the batch.
+func (o *openFiles) of(no core.TrialNo, dir string) (*entry, error) {
+	e, ok := o.trials[no]
+	if ok && e.dirty {
+		return e, nil
+	}
+	if len(o.dirty) >= o.max {
+		if err := o.flush(); err != nil {
+			return nil, err
+		}
+	}
+	if e = o.trials[no]; e == nil {
+		e = &entry{trial: no}
+		for _, format := range o.formats {
+			t, err := openTable(dir, format, o.writeAt)
+			if err != nil {
+				return nil, errors.Join(err, e.each((*table).close))
+			}
+			e.tables = append(e.tables, t)
+		}
+		o.trials[no] = e
+	}
+	e.dirty = true
+	o.dirty = append(o.dirty, e)
+	return e, nil
+}
+
+// flush writes the rows that were added. What could not be written is tried
+// again at the next flush.
+func (o *openFiles) flush() error {
+	for len(o.dirty) > 0 {
+		e := o.dirty[len(o.dirty)-1]
+		if err := e.each((*table).flush); err != nil {
+			return err
+		}
+		e.dirty = false
+		o.dirty = o.dirty[:len(o.dirty)-1]
+		if err := o.settle(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settle closes the files of a trial that is over, or when enough others stay
+// open.
+func (o *openFiles) settle(e *entry) error {
+	if e.over {
+		delete(o.trials, e.trial)
+		if e.held {
+			o.held--
+		}
+		return e.each((*table).close)
+	}
+	if !e.held && o.held < o.max {
+		e.held = true
+		o.held++
+	}
+	if !e.held {
+		return e.each((*table).close)
+	}
+	return nil
+}
+
+func (o *openFiles) closeAll() error {
+	var errs []error
+	for _, e := range o.trials {
+		errs = append(errs, e.each((*table).close))
+	}
+	clear(o.trials)
+	return errors.Join(errs...)
+}

@@ -1,0 +1,41 @@
+package files
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+const positionFile = ".reported"
+
+// Reported is the number of the last event that the files of the experiment in
+// dir are known to hold; 0 when it is not known. The host tells a Reporter what
+// comes after it, or everything.
+func Reported(dir string) uint64 {
+	text, err := os.ReadFile(filepath.Join(dir, positionFile))
+	if err != nil {
+		return 0
+	}
+	line, whole := strings.CutSuffix(string(text), "\n")
+	n, err := strconv.ParseUint(line, 10, 64)
+	if err != nil || !whole {
+		return 0
+	}
+	return n
+}
+
+// setReported replaces the number; what it stands for must be on disk.
+func setReported(dir string, number uint64) error {
+	path := filepath.Join(dir, positionFile)
+	f, err := os.OpenFile(path+".tmp", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, fileMode)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(strconv.FormatUint(number, 10) + "\n")
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(path+".tmp", path)
+}

@@ -1,0 +1,212 @@
+package files
+
+import (
+	"errors"
+	"io/fs"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/report"
+)
+
+// Options of a Reporter.
+type Options struct {
+	// Dir is the experiment's directory.
+	Dir string
+	// Formats of results; error.txt is written in any case.
+	Formats []Format
+	// Now is the time of day; it says when to note how far the files are.
+	Now func() time.Time
+	// MaxOpen is how many trials' files stay open; 0: 256.
+	MaxOpen int
+}
+
+const (
+	defaultOpenTrials = 256
+	noteEvery         = 15 * time.Second
+	// maxBacklogEvents bounds what waits for room on a full disk.
+	maxBacklogEvents = 200_000
+)
+
+// Reporter writes the files of the package. While the disk is full it keeps
+// what it is told, up to a bound, and writes it once there is room (B-087).
+type Reporter struct {
+	dir     string
+	now     func() time.Time
+	sync    func(dir string) error
+	open    *openFiles
+	naming  naming
+	backlog []report.Event
+	last    uint64 // written, but perhaps not on disk
+	noted   uint64 // in the position file
+	noteAt  time.Time
+}
+
+var _ report.Reporter = (*Reporter)(nil)
+
+// New makes a Reporter, which touches no file before its first event.
+func New(o Options) *Reporter {
+	if o.MaxOpen == 0 {
+		o.MaxOpen = defaultOpenTrials
+	}
+	return &Reporter{dir: o.Dir, now: o.Now, sync: syncAll, open: newOpenFiles(o.Formats, o.MaxOpen),
+		noted: Reported(o.Dir), noteAt: o.Now().Add(noteEvery)}
+}
+
+// Report implements report.Reporter. Events may be told that were told before.
+func (r *Reporter) Report(events []report.Event) error {
+	waited := len(r.backlog) > 0
+	if waited {
+		events = append(r.backlog, copyOf(events)...)
+		r.backlog = nil
+	}
+	done, err := r.take(events)
+	if rest := events[done:]; noSpace(err) && len(rest) <= maxBacklogEvents {
+		if !waited {
+			rest = copyOf(rest)
+		}
+		r.backlog = rest
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return r.noteSometimes()
+}
+
+// Close writes what is left.
+func (r *Reporter) Close() error {
+	_, err := r.take(r.backlog)
+	if err == nil {
+		err = r.note()
+	}
+	return errors.Join(err, r.open.closeAll())
+}
+
+// take says how many events it took. Rows that wait for room come first, so
+// that no more of them are made.
+func (r *Reporter) take(events []report.Event) (int, error) {
+	if err := r.open.flush(); err != nil {
+		return 0, err
+	}
+	n, err := r.writeAll(events)
+	if err == nil {
+		err = r.open.flush()
+	}
+	return n, err
+}
+
+// writeAll says how many events it wrote.
+func (r *Reporter) writeAll(events []report.Event) (int, error) {
+	for i := range events {
+		if err := gone(r.write(&events[i])); err != nil {
+			return i, err
+		}
+		r.last = max(r.last, events[i].Number)
+	}
+	return len(events), nil
+}
+
+func (r *Reporter) write(e *report.Event) error {
+	if why := report.Failure(*e); why != "" {
+		if err := addFailure(e, why); err != nil {
+			return err
+		}
+	}
+	switch e.Kind {
+	case core.SawStarted:
+		if e.Trial.Attempt > 1 {
+			return r.change(e, func(t *table) error { return t.cut(e) })
+		}
+	case core.SawResult:
+		f := r.naming.of(e.Result)
+		return r.change(e, func(t *table) error { return t.add(e, f) })
+	case core.SawCompleted, core.SawRemoved:
+		if e.Trial.Attempt > 0 {
+			return r.end(e, func(t *table) error { return t.finish(e) })
+		}
+	case core.SawPaused, core.SawRequeued, core.SawFailed:
+		if e.Trial.Attempt > 0 {
+			return r.end(e, func(*table) error { return nil })
+		}
+	}
+	return nil
+}
+
+// change does something to each of the trial's files.
+func (r *Reporter) change(e *report.Event, do func(*table) error) error {
+	files, err := r.open.of(e.Trial.Number, e.Trial.Dir)
+	if err != nil {
+		return err
+	}
+	files.over = false
+	return files.each(do)
+}
+
+// end is change for the last time in a while.
+func (r *Reporter) end(e *report.Event, do func(*table) error) error {
+	if _, ok := r.open.trials[e.Trial.Number]; !ok && e.Kind != core.SawCompleted && e.Kind != core.SawRemoved {
+		return nil
+	}
+	if err := r.change(e, do); err != nil {
+		return err
+	}
+	r.open.trials[e.Trial.Number].over = true
+	return nil
+}
+
+func (r *Reporter) noteSometimes() error {
+	now := r.now()
+	if now.Before(r.noteAt) {
+		return nil
+	}
+	r.noteAt = now.Add(noteEvery)
+	if err := r.note(); !noSpace(err) {
+		return err
+	}
+	return nil
+}
+
+// note keeps in the position file how far the files are.
+func (r *Reporter) note() error {
+	if r.last <= r.noted {
+		return nil
+	}
+	if err := r.sync(r.dir); err != nil {
+		return err
+	}
+	err := setReported(r.dir, r.last)
+	if err == nil {
+		r.noted = r.last
+	}
+	return err
+}
+
+// gone passes over a trial's directory that the user has removed.
+func gone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+func noSpace(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
+// copyOf outlives the call that the events came with.
+func copyOf(events []report.Event) []report.Event {
+	events = slices.Clone(events)
+	for i := range events {
+		e := &events[i]
+		e.Trial.Params = nil // not written here
+		if e.Result != nil {
+			r := *e.Result
+			r.Metrics, r.Totals = slices.Clone(r.Metrics), slices.Clone(r.Totals)
+			e.Result = &r
+		}
+	}
+	return events
+}

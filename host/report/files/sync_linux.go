@@ -1,0 +1,18 @@
+package files
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// syncAll brings all that was written in dir's file system to disk, in one call
+// whatever the number of files.
+func syncAll(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return os.NewSyscallError("syncfs", unix.Syncfs(int(f.Fd())))
+}

@@ -1,0 +1,302 @@
+package files
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/tunehost/tunehost/host/report"
+)
+
+const fileMode = 0o600 // B-092
+
+// table is one file of one trial, open for writing. Rows are in the order of
+// their events' numbers.
+type table struct {
+	path    string
+	format  Format
+	writeAt writer
+	file    *os.File // nil while there is none
+	size    int64    // of the file's whole rows
+	buf     []byte   // rows to come after them
+	rows    bool     // there is at least one row, in the file or in buf
+	last    mark     // of the last row
+
+	// Of a CSV file:
+	columns []string
+	index   map[string]int
+	cells   []cell
+	named   *fields // what places is for
+	places  []int   // columns of named.all; -1: none
+}
+
+// writer is (*os.File).WriteAt; tests have disks that are full.
+type writer func(f *os.File, b []byte, at int64) (int, error)
+
+// openTable learns what the file holds if there is one, and makes none.
+func openTable(dir string, format Format, w writer) (*table, error) {
+	t := &table{path: filepath.Join(dir, format.File()), format: format, writeAt: w}
+	return t, t.learn()
+}
+
+// learn opens the file, if there is one, and sets size, rows and columns.
+func (t *table) learn() error {
+	t.setColumns(nil)
+	file, err := os.OpenFile(t.path, os.O_RDWR, fileMode)
+	if errors.Is(err, os.ErrNotExist) {
+		t.size, t.rows = 0, false
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	t.file = file
+	if err := t.takeUp(); err != nil {
+		return errors.Join(err, t.close())
+	}
+	return nil
+}
+
+// need opens the file again if it was closed; it is learnt anew if another has
+// changed it.
+func (t *table) need() error {
+	if t.file != nil || t.size == 0 {
+		return nil
+	}
+	file, err := os.OpenFile(t.path, os.O_RDWR, fileMode)
+	if err != nil {
+		return err
+	}
+	t.file = file
+	if info, err := file.Stat(); err != nil || info.Size() != t.size {
+		return errors.Join(err, t.close(), t.learn())
+	}
+	return nil
+}
+
+// takeUp learns what the file holds and cuts what a crash left half.
+func (t *table) takeUp() error {
+	tail, err := readTail(t.file)
+	if err != nil {
+		return err
+	}
+	if err := t.cutAt(tail.end); err != nil {
+		return err
+	}
+	t.size, t.rows = tail.end, false
+	if t.format == CSV && t.size > 0 {
+		if err := t.takeHeader(); err != nil || t.file == nil {
+			return err
+		}
+	}
+	t.last, t.rows = readMark(tail.line, before[t.format])
+	return nil
+}
+
+// cutAt makes the file end there, without a call where it does.
+func (t *table) cutAt(end int64) error {
+	info, err := t.file.Stat()
+	if err != nil || info.Size() == end {
+		return err
+	}
+	return t.file.Truncate(end)
+}
+
+// takeHeader reads the columns. A file with another's header is put aside.
+func (t *table) takeHeader() error {
+	line, err := readHead(t.file)
+	if err != nil {
+		return err
+	}
+	columns, ok := readHeader(line)
+	if ok {
+		t.setColumns(columns)
+		return nil
+	}
+	t.size = 0
+	return errors.Join(t.close(), os.Rename(t.path, t.path+".old"))
+}
+
+func (t *table) setColumns(columns []string) {
+	t.columns, t.index, t.named = columns, map[string]int{}, nil
+	for i, name := range columns {
+		t.index[name] = i
+	}
+	t.cells = make([]cell, len(columns))
+}
+
+// add appends a result's row, unless it is there.
+func (t *table) add(e *report.Event, f *fields) error {
+	if t.rows && t.last.event >= e.Number {
+		return nil
+	}
+	switch t.format {
+	case JSONL:
+		t.buf = appendJSON(t.buf, e, f)
+	case CSV:
+		if err := t.place(f); err != nil {
+			return err
+		}
+		t.fill(e, f)
+		t.buf = appendCSV(t.buf, e, t.cells)
+	}
+	t.last, t.rows = markOf(e), true
+	return nil
+}
+
+// place finds a column for each field, making the header longer where there is
+// none.
+func (t *table) place(f *fields) error {
+	if t.named == f {
+		return nil
+	}
+	columns := t.columns
+	for i := range f.all {
+		name := f.all[i].name
+		if _, ok := t.index[name]; !ok && !slices.Contains(columns[len(t.columns):], name) && len(columns) < maxColumns {
+			columns = append(slices.Clip(columns), name)
+		}
+	}
+	if err := t.widen(columns); err != nil {
+		return err
+	}
+	t.named, t.places = f, t.places[:0]
+	for i := range f.all {
+		column, ok := t.index[f.all[i].name]
+		if !ok || f.all[i].unused {
+			column = -1
+		}
+		t.places = append(t.places, column)
+	}
+	return nil
+}
+
+// widen gives the file the longer header, and each row as many empty cells.
+func (t *table) widen(columns []string) error {
+	more := len(columns) - len(t.columns)
+	if more == 0 && t.size+int64(len(t.buf)) > 0 {
+		return nil
+	}
+	if err := t.ready(); err != nil {
+		return err
+	}
+	if t.size == 0 {
+		t.setColumns(columns)
+		t.buf = appendHeader(t.buf, columns)
+		return nil
+	}
+	commas := bytes.Repeat([]byte{','}, more)
+	header := true
+	err := t.rewrite(func(to, line []byte) []byte {
+		if header {
+			header = false
+			return appendHeader(to, columns)
+		}
+		to = append(to, bytes.TrimSuffix(line, newline)...)
+		return append(append(to, commas...), '\n')
+	})
+	if err == nil {
+		t.setColumns(columns)
+	}
+	return err
+}
+
+var newline = []byte{'\n'}
+
+func (t *table) fill(e *report.Event, f *fields) {
+	clear(t.cells)
+	for i, column := range t.places {
+		if column >= 0 {
+			t.cells[column] = cell{f.value(e.Result, i), true}
+		}
+	}
+}
+
+// cut takes out what attempts before e reported after the iteration that e
+// goes on from (B-061).
+func (t *table) cut(e *report.Event) error {
+	if err := t.ready(); err != nil || !t.rows {
+		return err
+	}
+	again := func(line []byte) bool {
+		m, ok := readMark(line, before[t.format])
+		return ok && m.event < e.Number && m.attempt < e.Trial.Attempt && m.iteration > e.Restored
+	}
+	any := false
+	if err := eachLine(t.file, t.size, func(line []byte) error { any = any || again(line); return nil }); err != nil || !any {
+		return err
+	}
+	return t.rewrite(func(to, line []byte) []byte {
+		if again(line) {
+			return to
+		}
+		return append(to, line...)
+	})
+}
+
+// finish marks the last row before e done (B-012).
+func (t *table) finish(e *report.Event) error {
+	if t.last.done || t.last.event > e.Number {
+		return nil
+	}
+	if err := t.ready(); err != nil || !t.rows {
+		return err
+	}
+	tail, err := readTail(t.file)
+	if err != nil || tail.line == nil {
+		return err
+	}
+	line := bytes.Replace(tail.line, []byte("false"), []byte("true"), 1)
+	if _, err := t.writeAt(t.file, line, tail.end-int64(len(tail.line))); err != nil {
+		return err
+	}
+	t.size = tail.end - int64(len(tail.line)-len(line))
+	t.last.done = true
+	return t.file.Truncate(t.size)
+}
+
+// ready flushes and opens the file, if there is one, to be read.
+func (t *table) ready() error {
+	if err := t.flush(); err != nil {
+		return err
+	}
+	return t.need()
+}
+
+// flush writes what add has gathered; what could not be written stays, unless
+// the directory or the file is gone.
+func (t *table) flush() error {
+	if len(t.buf) == 0 {
+		return nil
+	}
+	err := t.need()
+	if err == nil && t.file == nil {
+		t.file, err = os.OpenFile(t.path, os.O_RDWR|os.O_CREATE, fileMode)
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		t.buf, t.size, t.rows = t.buf[:0], 0, false
+		t.setColumns(nil)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := t.writeAt(t.file, t.buf, t.size); err != nil {
+		return err
+	}
+	t.size += int64(len(t.buf))
+	t.buf = t.buf[:0]
+	return nil
+}
+
+// close must come after a flush; what is in buf is lost.
+func (t *table) close() error {
+	if t.file == nil {
+		return nil
+	}
+	err := t.file.Close()
+	t.file = nil
+	return err
+}
