@@ -6,13 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host"
-	"github.com/tunehost/tunehost/host/analysis/analysistest"
 	"github.com/tunehost/tunehost/host/config"
 )
 
@@ -23,18 +21,9 @@ type played struct {
 	got      host.Options
 }
 
-func play(t *testing.T, ended host.Ended, err error) *played {
-	t.Helper()
+func play(ended host.Ended, err error) *played {
 	p := &played{}
 	p.app = newApp(nil, strings.NewReader(""), &p.out, &p.err)
-	if ended.Outcome != 0 {
-		ended.Dir = filepath.Join(t.TempDir(), "digits")
-		w := analysistest.New(ended.Dir, []byte(oneObjective), fixtureSeed)
-		w.Fails = map[core.TrialNo]string{2: "exit status 3"}
-		w.Start(2)
-		w.Run(-1)
-		w.Close()
-	}
 	run := func(_ context.Context, o host.Options) (host.Ended, error) {
 		p.got = o
 		return ended, err
@@ -70,7 +59,7 @@ func TestExitStatusOfRun(t *testing.T) {
 		{"no such file", host.Ended{}, &fs.PathError{Op: "open", Path: "x", Err: fs.ErrNotExist}, nil, 2},
 		{"the disk is broken", host.Ended{}, errors.New("input/output error"), nil, 1},
 	} {
-		p := play(t, c.ended, c.err)
+		p := play(c.ended, c.err)
 		if got := p.exit(append([]string{"run", "x.yaml", "-v", "0"}, c.args...)...); got != c.want {
 			t.Errorf("%s: exit status %d, want %d; %s", c.what, got, c.want, p.err.String())
 		}
@@ -79,7 +68,7 @@ func TestExitStatusOfRun(t *testing.T) {
 
 func TestMistakesOfAFileAreALineEach(t *testing.T) {
 	at := func(line int) config.Pos { return config.Pos{File: "x.yaml", Line: line, Column: 1} }
-	p := play(t, host.Ended{}, &host.UserError{Err: config.Errors{{Pos: at(3), Msg: "one"}, {Pos: at(4), Msg: "two"}}})
+	p := play(host.Ended{}, &host.UserError{Err: config.Errors{{Pos: at(3), Msg: "one"}, {Pos: at(4), Msg: "two"}}})
 	p.exit("run", "x.yaml")
 	if want := "x.yaml:3:1: one\nx.yaml:4:1: two\n"; p.err.String() != want {
 		t.Errorf("found %q, want %q", p.err.String(), want)
@@ -87,7 +76,7 @@ func TestMistakesOfAFileAreALineEach(t *testing.T) {
 }
 
 func TestFlagsReachTheHost(t *testing.T) {
-	p := play(t, host.Ended{Outcome: core.Finished}, nil)
+	p := play(host.Ended{Outcome: core.Finished}, nil)
 	if exit := p.exit("run", "x.yaml", "--set", "trials=3", "--set", "seed=1", "--storage", "s", "--name", "n", "--resume", "local",
 		"--resources", "cpu=4", "-v", "3", "--json"); exit != 0 {
 		t.Fatalf("exit status %d: %s", exit, p.err.String())
@@ -99,32 +88,6 @@ func TestFlagsReachTheHost(t *testing.T) {
 	}
 	if p.out.Len() > 0 {
 		t.Errorf("--json is for events alone, found %s", p.out.String())
-	}
-}
-
-// B-078, B-123
-func TestSummary(t *testing.T) {
-	p := play(t, host.Ended{Outcome: core.InterruptedByUser, Errored: 1}, nil)
-	p.exit("run", "x.yaml")
-	for _, want := range []string{"accuracy 0.68625 (last): trial 3 (", "\nlr ", "go on with: tunehost resume ", "digits is interrupted after "} {
-		if !strings.Contains(p.out.String(), want) {
-			t.Errorf("%q is missing in\n%s", want, p.out.String())
-		}
-	}
-	if want := ") failed: exit status 3\n"; !strings.Contains(p.err.String(), want) {
-		t.Errorf("%q is missing in %s", want, p.err.String())
-	}
-}
-
-// B-121
-func TestEveryStateKeepsRows(t *testing.T) {
-	have := map[core.State]int{core.Running: 4, core.Terminated: 1000, core.Errored: 1, core.Pending: 50}
-	got := shares(10, func(s core.State) int { return have[s] })
-	if want := (map[core.State]int{core.Running: 3, core.Terminated: 3, core.Errored: 1, core.Pending: 3}); fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("%v, want %v", got, want)
-	}
-	if got := shares(3, func(core.State) int { return 0 }); len(got) != 0 {
-		t.Errorf("nothing to show: %v", got)
 	}
 }
 
