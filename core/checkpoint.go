@@ -177,20 +177,13 @@ func (m *Machine) rewind(no TrialNo, l *live, ref CheckpointRef) {
 	}
 	c := &m.ckpts[no][len(m.ckpts[no])-1]
 	t.results = c.results
-	l.windows = append(l.windows, c.windows...)
-	for _, x := range c.cells {
-		m.restoreCell(t, x)
-	}
-}
-
-func (m *Machine) restoreCell(t *trial, x cell) {
-	for at := t.cells; at != 0; at = m.cells[at-1].next {
-		if m.cells[at-1].id == x.id {
-			m.cells[at-1].summary = x.summary
-			return
+	for i, x := range c.cells {
+		own, w := m.cellOf(t, l, x.id) // another trial's cells may be in another order
+		own.summary = x.summary
+		if i < len(c.windows) {
+			*w = c.windows[i]
 		}
 	}
-	m.cells[m.newCell(t, x.id)-1].summary = x.summary
 }
 
 // checkpointAt finds a trial's newest checkpoint, or the one of an iteration.

@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -119,11 +118,6 @@ func load(o Options) (*config.Experiment, error) {
 		return nil, &UserError{err}
 	}
 	return e, check(o, e)
-}
-
-// check is what can be said before anything starts.
-func check(o Options, e *config.Experiment) error {
-	return errors.Join()
 }
 
 // begin starts a new experiment.
