@@ -77,16 +77,17 @@ func trialTable(e *analysis.Experiment, list []analysis.Trial) *table {
 	t.column("trial", false)
 	t.column("state", false)
 	var params, metrics []string
-	for i := range e.Config().Space.Params {
-		params = append(params, e.Config().Space.Params[i].Name)
-		t.column(params[i], true)
-	}
 	for _, o := range e.Objectives() {
 		metrics = append(metrics, o.Metric)
 		t.column(o.Metric, true)
 	}
 	t.column("iter", true)
 	t.column("time", true)
+	for i := range e.Config().Space.Params {
+		p := &e.Config().Space.Params[i]
+		params = append(params, p.Name)
+		t.column(p.Name, len(p.Choices) == 0)
+	}
 	t.column("why", false)
 	for i := range list {
 		t.rows = append(t.rows, trialRow(e, &list[i], params, metrics))
@@ -96,6 +97,14 @@ func trialTable(e *analysis.Experiment, list []analysis.Trial) *table {
 
 func trialRow(e *analysis.Experiment, t *analysis.Trial, params, metrics []string) []string {
 	row := []string{fmt.Sprint(t.Number), t.ID, t.State.String()}
+	for _, name := range metrics {
+		if v, ok := t.Metric(name); ok {
+			row = append(row, number(v))
+		} else {
+			row = append(row, "-")
+		}
+	}
+	row = append(row, fmt.Sprint(t.Iteration), seconds(t.Seconds))
 	values := e.Config().Values(t.Params)
 	for _, name := range params {
 		if v, ok := values[name]; ok {
@@ -104,14 +113,7 @@ func trialRow(e *analysis.Experiment, t *analysis.Trial, params, metrics []strin
 			row = append(row, "-")
 		}
 	}
-	for _, name := range metrics {
-		if v, ok := t.Metric(name); ok {
-			row = append(row, number(v))
-		} else {
-			row = append(row, "-")
-		}
-	}
-	return append(row, fmt.Sprint(t.Iteration), seconds(t.Seconds), why(t))
+	return append(row, why(t))
 }
 
 // why is the reason as far as it says something.
