@@ -21,9 +21,6 @@ type scheduling struct {
 	clock     Clock
 	slow      time.Duration
 	params    func(space.Point) ([]byte, error)
-	// known is how many commands the record has of those that the scheduler
-	// will give again for the history.
-	known uint64
 
 	work *queue[scheduleWork]
 	done chan struct{}
@@ -67,13 +64,12 @@ func (s *scheduling) decide(ctx context.Context, items []scheduleWork) error {
 	if d := s.clock.Since(started); d > s.slow {
 		s.log.Slow("scheduler "+s.name+", deciding,", d)
 	}
-	skip := min(s.known, uint64(len(answer.Commands)))
-	s.known -= skip
-	answer.Commands = answer.Commands[skip:]
 	e, err := decided(due, answer, s.params)
 	if err != nil {
 		return fmt.Errorf("scheduler %s: its command cannot be carried out: %w", s.name, err)
 	}
+	// Up to here the scheduler will be told again as what it has answered.
+	e.Through = events[len(events)-1].Number
 	if len(e.Decisions) > 0 || len(e.Commands) > 0 {
 		s.inbox.post(e)
 	}
