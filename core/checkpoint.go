@@ -166,7 +166,7 @@ func (m *Machine) restorePoint(no TrialNo) CheckpointRef {
 // trial whose state the caller keeps goes on where it is.
 func (m *Machine) rewind(no TrialNo, l *live, ref CheckpointRef) {
 	t := &m.trials[no]
-	if m.spec.Manual && ref.ID == 0 || t.attempt == 1 && ref.ID == 0 {
+	if ref.ID == 0 && (m.spec.Manual || t.attempt == 1) {
 		return
 	}
 	m.scratch(t, l)
@@ -176,9 +176,12 @@ func (m *Machine) rewind(no TrialNo, l *live, ref CheckpointRef) {
 	}
 	c := &m.ckpts[no][len(m.ckpts[no])-1]
 	t.results = c.results
-	l.windows = append(l.windows, c.windows...)
-	for _, x := range c.cells {
-		m.restoreCell(t, x)
+	for i, x := range c.cells {
+		own, w := m.cellOf(t, l, x.id) // another trial's cells may be in another order
+		own.summary = x.summary
+		if i < len(c.windows) {
+			*w = c.windows[i]
+		}
 	}
 }
 
@@ -195,16 +198,6 @@ func (m *Machine) lose(no TrialNo) {
 	if m.spec.Manual {
 		m.scratch(&m.trials[no], m.liveOf(no))
 	}
-}
-
-func (m *Machine) restoreCell(t *trial, x cell) {
-	for at := t.cells; at != 0; at = m.cells[at-1].next {
-		if m.cells[at-1].id == x.id {
-			m.cells[at-1].summary = x.summary
-			return
-		}
-	}
-	m.cells[m.newCell(t, x.id)-1].summary = x.summary
 }
 
 // checkpointAt finds a trial's newest checkpoint, or the one of an iteration.

@@ -66,20 +66,26 @@ func (m *Machine) count(t *trial, l *live, e *ResultReported) {
 }
 
 func (m *Machine) summarise(t *trial, l *live, x Metric) {
+	c, w := m.cellOf(t, l, x.ID)
+	c.summary.Add(w, x.Value)
+}
+
+// cellOf finds a metric's cell and its window, or makes them.
+func (m *Machine) cellOf(t *trial, l *live, id MetricID) (*cell, *stat.Window) {
 	i, at := 0, t.cells
 	for ; at != 0; at = m.cells[at-1].next {
-		if m.cells[at-1].id == x.ID {
+		if m.cells[at-1].id == id {
 			break
 		}
 		i++
 	}
 	if at == 0 {
-		at = m.newCell(t, x.ID)
+		at = m.newCell(t, id)
 	}
 	for len(l.windows) <= i {
 		l.windows = append(l.windows, stat.Window{})
 	}
-	m.cells[at-1].summary.Add(&l.windows[i], x.Value)
+	return &m.cells[at-1], &l.windows[i]
 }
 
 // newCell appends to the end of the trial's list, so that windows stay aligned.

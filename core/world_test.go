@@ -8,7 +8,7 @@ import (
 )
 
 var (
-	seeds = flag.Int("seeds", 1000, "how many worlds TestWorlds lives through")
+	seeds = flag.Int("seeds", 4000, "how many worlds TestWorlds lives through")
 	seed  = flag.Int64("seed", -1, "the one world that TestWorlds lives through, and tells of")
 )
 

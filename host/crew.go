@@ -19,6 +19,7 @@ type crew struct {
 	training   *training // nil in ask and tell
 	publishing *publishing
 	narrator   *narrator
+	board      *board
 	trials     *trials
 	inbox      *inbox
 	log        *Log
@@ -58,6 +59,7 @@ func (c *crew) Flush() {
 		c.training.work.flush()
 	}
 	c.publishing.flush()
+	c.board.write(false)
 }
 
 // tell hands an observation to each of those who shall hear it.

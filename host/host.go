@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -121,11 +120,6 @@ func load(o Options) (*config.Experiment, error) {
 	return e, check(o, e)
 }
 
-// check is what can be said before anything starts.
-func check(o Options, e *config.Experiment) error {
-	return errors.Join()
-}
-
 // begin starts a new experiment.
 func begin(ctx context.Context, o Options, e *config.Experiment, dir storage.Dir) (Ended, error) {
 	s, err := newSession(ctx, o, e, dir)
@@ -201,14 +195,14 @@ func orNothing(b []byte) string {
 }
 
 // newLog opens host.log; warnings go to the terminal too.
-func newLog(o Options, path string) (*Log, io.Closer, error) {
+func newLog(o Options, path string, show hclog.SinkAdapter) (*Log, io.Closer, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, nil, err
 	}
 	l := hclog.NewInterceptLogger(&hclog.LoggerOptions{Name: "tunehost", Level: hclog.Debug, Output: f, TimeFormat: time.RFC3339Nano})
 	if o.Verbose > 0 && o.Stderr != nil {
-		l.RegisterSink(hclog.NewSinkAdapter(&hclog.LoggerOptions{Level: hclog.Warn, Output: o.Stderr, DisableTime: true}))
+		l.RegisterSink(show)
 	}
 	return NewLog(l), f, nil
 }

@@ -8,11 +8,12 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// news is what the loop is told: an event of the core, or a result whose
-// metrics still have their names.
+// news is what the loop is told: an event of the core, a result whose metrics
+// still have their names, or somebody who wants to see the machine.
 type news struct {
 	event  core.Event
 	result *result
+	query  func(*core.Machine)
 }
 
 // result is a report as a trainable made it.

@@ -89,13 +89,28 @@ func (l *Loop) over() bool {
 // stepAll takes a batch in pieces of bounded size.
 func (l *Loop) stepAll(batch []news) error {
 	for len(batch) > 0 && !l.finished {
-		n := l.rules.cut(batch[:min(len(batch), maxBatchEvents)])
+		if q := batch[0].query; q != nil {
+			q(l.machine)
+			batch = batch[1:]
+			continue
+		}
+		n := l.rules.cut(untilQuery(batch[:min(len(batch), maxBatchEvents)]))
 		if err := l.step(batch[:n]); err != nil {
 			return err
 		}
 		batch = batch[n:]
 	}
 	return nil
+}
+
+// untilQuery is the part before somebody wants to see the machine.
+func untilQuery(batch []news) []news {
+	for i := range batch {
+		if batch[i].query != nil {
+			return batch[:i]
+		}
+	}
+	return batch
 }
 
 // step is the whole of it: record, apply, act.

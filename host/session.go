@@ -13,6 +13,7 @@ import (
 	"github.com/tunehost/tunehost/core/record"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/report/terminal"
 	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -30,6 +31,7 @@ type session struct {
 	dir        storage.Dir
 	lock       *journal.Lock
 	log        *Log
+	screen     *screen
 	logFile    io.Closer
 	clock      Clock
 	machine    *core.Machine
@@ -41,12 +43,16 @@ type session struct {
 	crew       *crew
 	trials     *trials
 	narrator   *narrator
+	board      *board
+	progress   *terminal.Progress
 
 	last    int64 // running time of the last event recorded by an earlier host
 	untold  []scheduleWork
 	early   []report.Event // observations made before the drivers run
 	failure chan error
 	finish  core.Finish
+	// toldBefore is the last observation of earlier hosts.
+	toldBefore uint64
 }
 
 // newSession takes the directory's lock: from here on nobody else writes to it
@@ -64,7 +70,8 @@ func newSession(_ context.Context, o Options, e *config.Experiment, dir storage.
 	}
 	s := &session{options: o, experiment: e, dir: dir, lock: lock, clock: o.Clock, machine: core.New(),
 		inbox: newInbox(), failure: make(chan error, 1)}
-	if s.log, s.logFile, err = newLog(o, dir.Log()); err != nil {
+	s.screen = &screen{out: o.Stderr, logs: dir.Log(), seen: map[string]int{}}
+	if s.log, s.logFile, err = newLog(o, dir.Log(), s.screen); err != nil {
 		_ = lock.Unlock()
 		return nil, err
 	}
@@ -131,7 +138,7 @@ func (s *session) open(changed bool) error {
 	if err != nil {
 		return &UserError{fmt.Errorf("%s: %w", s.dir.Journal(), err)}
 	}
-	s.record = j
+	s.record, s.toldBefore = j, s.machine.Observations()
 	if opened.Cut != nil {
 		s.log.Warn("the end of the record was torn by a crash and is cut off: " + opened.Cut.String())
 	}

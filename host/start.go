@@ -9,9 +9,9 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/resource"
+	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/local"
 	"github.com/tunehost/tunehost/host/report"
-	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
@@ -139,6 +139,10 @@ func (s *session) makeCrew() {
 			params: func(p space.Point) ([]byte, error) { return e.Resolve(p, seed) }},
 	}
 	s.crew.running = s.running
+	s.board = &board{machine: s.machine, report: s.trials.report, running: s.running, clock: s.clock,
+		status: report.Status{Name: e.Name, Dir: s.dir.Path(), State: analysis.Running, Planned: plannedTrials(e),
+			Objective: core.Objective{Metric: e.Objectives[0].Metric, Mode: modeOf(e.Objectives[0].Mode)}}}
+	s.crew.board = s.board
 	for _, w := range s.untold {
 		s.crew.scheduling.work.put(w)
 	}
@@ -196,6 +200,8 @@ func (s *session) run(ctx context.Context) (Ended, error) {
 	if err := s.startDrivers(turning); err != nil {
 		return Ended{}, err
 	}
+	deaf := s.listen(turning.Done())
+	go s.draw(turning)
 	interrupt := context.AfterFunc(ctx, func() { s.inbox.post(&core.Interrupted{}) })
 	defer interrupt()
 	broken := make(chan error, 1)
@@ -213,7 +219,11 @@ func (s *session) run(ctx context.Context) (Ended, error) {
 	if cause := <-broken; cause != nil {
 		err = cause
 	}
+	deaf()
 	s.stopDrivers(err != nil)
+	if err == nil {
+		s.sumUp()
+	}
 	return s.ended(), err
 }
 
@@ -233,7 +243,9 @@ func (s *session) startDrivers(ctx context.Context) error {
 	if c.training != nil {
 		go c.training.run(ctx)
 	}
-	c.Flush()
+	// What an earlier host left untold goes out at once.
+	c.scheduling.work.flush()
+	c.publishing.flush()
 	return nil
 }
 
@@ -258,16 +270,3 @@ func (s *session) ended() Ended {
 	o, why := s.machine.Outcome()
 	return Ended{Outcome: o, Reason: why, Errored: s.machine.Count(core.Errored), Dir: s.dir.Path()}
 }
-
-// reporters are those of the experiment file, and what shows the progress.
-func (s *session) reporters() ([]*reporting, error) {
-	var list []*reporting
-	add := func(name string, r report.Reporter, after uint64) {
-		list = append(list, &reporting{name: name, reporter: r, after: after, log: s.log,
-			work: newQueue[[]report.Event](), done: make(chan struct{})})
-	}
-	_ = add
-	return list, nil
-}
-
-var _ sdk.Traits

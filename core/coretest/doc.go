@@ -1,6 +1,10 @@
 // Package coretest tells stories to the core: text commands become events, and
 // the actions that they cause are printed. See core/testdata for the stories.
 //
+// It also lets the core live in worlds where everything goes wrong, from a seed:
+// see [Live] and [World]. An auditor with books of its own follows each, and each
+// must come to its end once things go right again. It is for tests of the core.
+//
 // Every event goes through its record and back before it is applied, every step
 // is followed by a check of the invariants, and every story is replayed from its
 // record at the end; a difference is an error.

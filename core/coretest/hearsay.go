@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/stat"
 )
 
 // tell follows what plugins hear of.
@@ -181,8 +181,17 @@ func (a *audit) numbers(t *account, v core.View) error {
 	if int(s.Count) != len(t.values) {
 		return fmt.Errorf("%d values are counted, but %d were reported", s.Count, len(t.values))
 	}
-	if n := len(t.values); n > 0 && math.Float64bits(s.Last) != math.Float64bits(t.values[n-1]) {
-		return fmt.Errorf("the last value is %v, but %v was reported", s.Last, t.values[n-1])
+	if want := summary(t.values); s != want && fmt.Sprint(s) != fmt.Sprint(want) {
+		return fmt.Errorf("the summary is %+v, but of %v it is %+v", s, t.values, want)
 	}
 	return nil
+}
+
+// summary is that of values which came one after the other.
+func summary(values []float64) (s stat.Summary) {
+	var w stat.Window
+	for _, x := range values {
+		s.Add(&w, x)
+	}
+	return s
 }

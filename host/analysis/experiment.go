@@ -37,11 +37,27 @@ func Open(dir string) (*Experiment, error) {
 		return nil, err
 	}
 	e := &Experiment{dir: d, run: run, config: c, replay: unread()}
-	if _, err := e.Refresh(); err != nil {
+	if _, err = e.Refresh(); err == nil && !e.alive {
+		err = e.verify()
+	}
+	if err != nil {
 		_ = e.Close()
 		return nil, err
 	}
 	return e, nil
+}
+
+// verify tells damage from a torn end, which a reader of a growing journal
+// cannot (B-086).
+func (e *Experiment) verify() error {
+	if e.replay.reader == nil {
+		return nil
+	}
+	_, err := journal.Verify(e.replay.dir, journal.Options{}, func(uint64, [][]byte) error { return nil })
+	if err != nil && !errors.Is(err, journal.ErrNoJournal) {
+		return fmt.Errorf("%s: %w", e.dir.Journal(), err)
+	}
+	return nil
 }
 
 // Is says whether an experiment is in the directory.

@@ -2,6 +2,8 @@ package config
 
 import (
 	"regexp"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/tunehost/tunehost/host/expr"
@@ -252,4 +254,34 @@ func (e *Experiment) metricScope(vars map[string]expr.Type) *expr.Scope {
 	s := *e.scope
 	s.Vars, s.Metrics = vars, true
 	return &s
+}
+
+// Has says whether the file, or an override, has a key, given as names joined
+// with dots.
+func (e *Experiment) Has(key string) bool {
+	_, ok := e.find(key)
+	return ok
+}
+
+// PosOf is where a key is, or the file where it has none.
+func (e *Experiment) PosOf(key string) Pos {
+	if pos, ok := e.find(key); ok {
+		return pos
+	}
+	return Pos{File: e.File}
+}
+
+func (e *Experiment) find(key string) (pos Pos, ok bool) {
+	at := e.tree
+	for _, name := range strings.Split(key, ".") {
+		if at == nil || at.kind != mapKind {
+			return pos, false
+		}
+		i := slices.IndexFunc(at.keys, func(k entry) bool { return k.name == name })
+		if i < 0 {
+			return pos, false
+		}
+		pos, at = at.keys[i].pos, at.get(name)
+	}
+	return pos, true
 }

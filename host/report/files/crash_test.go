@@ -22,7 +22,7 @@ const testTrials = 4
 func draw(t *rapid.T, dir string) []report.Event {
 	s := &story{dir: dir}
 	var attempts, iterations [testTrials]uint64
-	for range rapid.IntRange(1, 60).Draw(t, "events") {
+	for range rapid.IntRange(1, 40).Draw(t, "events") {
 		trial := rapid.IntRange(0, testTrials-1).Draw(t, "trial")
 		no, attempt := core.TrialNo(trial), uint32(attempts[trial])
 		switch move := rapid.IntRange(0, 11).Draw(t, "move"); {

@@ -207,6 +207,35 @@ func TestATrialWhoseDirectoryIsGoneDoesNotStopTheOthers(t *testing.T) {
 	want(t, marks(t, s.dir, JSONL), "1/1")
 }
 
+// A user may clear files away while the trial runs; they begin anew, without the
+// row at which that was found out.
+func TestFilesThatWereRemovedBeginAnew(t *testing.T) {
+	s := &story{dir: newDir(t, 1)}
+	for i := range 4 {
+		s.result(0, 1, uint64(i+1), acc(1))
+	}
+	r := newReporter(s.dir)
+	r.open.max = 0 // no file stays open
+	for i := range s.events {
+		if err := r.Report(s.events[i : i+1]); err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			for _, f := range []Format{JSONL, CSV} {
+				if err := os.Remove(filepath.Join(trialDir(s.dir, 0), f.File())); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	write(t, r, nil)
+	want(t, marks(t, s.dir, JSONL), "3/1 4/1")
+	want(t, marks(t, s.dir, CSV), "3/1 4/1")
+	if text := read(t, s.dir, 0, "progress.csv"); !strings.HasPrefix(text, "iteration,") {
+		t.Error(text)
+	}
+}
+
 func TestAFileThatIsNotOursIsPutAside(t *testing.T) {
 	s := &story{dir: newDir(t, 1)}
 	path := filepath.Join(trialDir(s.dir, 0), "progress.csv")

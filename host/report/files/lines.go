@@ -92,8 +92,8 @@ func (t *table) rewrite(edit func(to, line []byte) []byte) error {
 	if err = errors.Join(err, w.Flush(), tmp.Sync(), tmp.Close()); err != nil {
 		return errors.Join(err, os.Remove(tmp.Name()))
 	}
-	if err := os.Rename(tmp.Name(), t.path); err != nil {
+	if err := errors.Join(t.close(), os.Rename(tmp.Name(), t.path)); err != nil {
 		return err
 	}
-	return errors.Join(t.close(), t.learn())
+	return t.learn()
 }

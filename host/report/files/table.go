@@ -43,6 +43,7 @@ func openTable(dir string, format Format, w writer) (*table, error) {
 
 // learn opens the file, if there is one, and sets size, rows and columns.
 func (t *table) learn() error {
+	t.setColumns(nil)
 	file, err := os.OpenFile(t.path, os.O_RDWR, fileMode)
 	if errors.Is(err, os.ErrNotExist) {
 		t.size, t.rows = 0, false
@@ -276,6 +277,7 @@ func (t *table) flush() error {
 	}
 	if errors.Is(err, os.ErrNotExist) {
 		t.buf, t.size, t.rows = t.buf[:0], 0, false
+		t.setColumns(nil)
 		return nil
 	}
 	if err != nil {

@@ -152,8 +152,9 @@ func (o *object) raw(name string, json []byte) {
 func (o *object) metrics(name string, metrics []report.Metric) {
 	o.key(name)
 	o.b = append(o.b, '{')
+	last := lastOf(metrics)
 	for i, m := range metrics {
-		if again(metrics[i+1:], m.Name) {
+		if last(i) != i {
 			continue
 		}
 		if o.b[len(o.b)-1] != '{' {
@@ -165,11 +166,24 @@ func (o *object) metrics(name string, metrics []report.Metric) {
 	o.b = append(o.b, '}')
 }
 
-func again(metrics []report.Metric, name string) bool {
-	for _, m := range metrics {
-		if m.Name == name {
-			return true
+// few metrics are compared with each other faster than they are put in a map.
+const few = 32
+
+// lastOf finds the last metric with the name of the i-th.
+func lastOf(metrics []report.Metric) func(i int) int {
+	if len(metrics) <= few {
+		return func(i int) int {
+			for j := len(metrics) - 1; j > i; j-- {
+				if metrics[j].Name == metrics[i].Name {
+					return j
+				}
+			}
+			return i
 		}
 	}
-	return false
+	last := make(map[string]int, len(metrics))
+	for i, m := range metrics {
+		last[m.Name] = i
+	}
+	return func(i int) int { return last[metrics[i].Name] }
 }

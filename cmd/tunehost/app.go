@@ -1,0 +1,164 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"github.com/tunehost/tunehost/host/analysis"
+	"golang.org/x/term"
+)
+
+// app is what commands have of the world.
+type app struct {
+	env    map[string]string
+	in     io.Reader
+	out    io.Writer
+	err    io.Writer
+	engine engine
+	now    func() time.Time
+}
+
+func newApp(env []string, stdin io.Reader, stdout, stderr io.Writer) *app {
+	a := &app{env: map[string]string{}, in: stdin, out: stdout, err: stderr, engine: hostEngine, now: time.Now}
+	for _, pair := range env {
+		if name, value, ok := strings.Cut(pair, "="); ok {
+			a.env[name] = value
+		}
+	}
+	return a
+}
+
+// Groups of commands in the help.
+const (
+	running  = "running"
+	looking  = "looking"
+	steering = "steering"
+	other    = "other"
+)
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "tunehost",
+		Short: "Tune hyperparameters",
+		Long: `tunehost tunes hyperparameters: it runs the trials of an experiment file, as many
+at a time as fit, and finds the best.`,
+		Example: `  tunehost run digits.yaml                # run an experiment, or go on with it
+  tunehost best results/digits            # its best trial`,
+		SilenceErrors: true, SilenceUsage: true,
+		Args: cobra.ArbitraryArgs, // knownCommand has looked at them
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.AddGroup(&cobra.Group{ID: running, Title: "Run:"}, &cobra.Group{ID: looking, Title: "Look, also while it runs:"},
+		&cobra.Group{ID: steering, Title: "Steer what runs:"}, &cobra.Group{ID: other, Title: "More:"})
+	add := func(group string, commands ...*cobra.Command) {
+		for _, c := range commands {
+			c.GroupID = group
+			root.AddCommand(c)
+		}
+	}
+	add(running, a.runCommand(), a.resumeCommand(), a.validateCommand())
+	add(looking, a.lsCommand(), a.statusCommand(), a.trialsCommand(), a.bestCommand(), a.logsCommand(), a.watchCommand())
+	add(steering, a.stopCommand(), a.pauseCommand(), a.unpauseCommand(), a.addCommand())
+	add(other, a.reportCommand(), a.pluginsCommand(), a.schemaCommand(), a.doctorCommand(), a.versionCommand())
+	root.SetHelpCommandGroupID(other)
+	root.SetCompletionCommandGroupID(other)
+	root.SetIn(a.in)
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	root.SetFlagErrorFunc(flagError)
+	return root
+}
+
+func (a *app) execute(args []string) error {
+	root := a.root()
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd(args...)
+	if err := knownCommand(root, args); err != nil {
+		return err
+	}
+	root.SetArgs(args)
+	return root.Execute()
+}
+
+// knownCommand refuses a command that does not exist, before its flags are.
+func knownCommand(root *cobra.Command, args []string) error {
+	if len(args) > 0 && strings.HasPrefix(args[0], "__") {
+		return nil // shell completion
+	}
+	cmd, rest, err := root.Find(args)
+	if err != nil || !cmd.HasSubCommands() || len(rest) == 0 || strings.HasPrefix(rest[0], "-") {
+		return nil
+	}
+	return unknownCommand(cmd, rest[0])
+}
+
+// wants is cobra.Args with a message that says what was expected.
+func wants(least, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) >= least && (most < 0 || len(args) <= most) {
+			return nil
+		}
+		what := "too many arguments"
+		if len(args) < least {
+			what = "something is missing"
+		}
+		return usage("%s: %s; expected: %s", cmd.Name(), what, cmd.UseLine())
+	}
+}
+
+// with opens an experiment for the time of a call.
+func (a *app) with(dir string, f func(*analysis.Experiment) error) error {
+	e, err := analysis.Open(dir)
+	if err != nil {
+		return err
+	}
+	if err := f(e); err != nil {
+		_ = e.Close()
+		return err
+	}
+	return e.Close()
+}
+
+// line prints a JSON object on one line.
+func (a *app) line(v any) error {
+	enc := json.NewEncoder(a.out)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+func (a *app) say(format string, args ...any) { fmt.Fprintf(a.out, format+"\n", args...) }
+
+// width is that of the terminal; 0 where the output is none.
+func (a *app) width() int { w, _ := a.size(); return w }
+
+func (a *app) size() (width, height int) {
+	f, ok := a.out.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return 0, 0
+	}
+	width, height, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 80, 24
+	}
+	return width, height
+}
+
+func (a *app) terminal() bool { return a.width() > 0 }
+
+// bold is for headings, where the output is a terminal and the user likes it.
+func (a *app) bold(s string) string {
+	if !a.terminal() || a.env["NO_COLOR"] != "" || a.env["TERM"] == "dumb" {
+		return s
+	}
+	return "\x1b[1m" + s + "\x1b[0m"
+}
+
+func jsonFlag(f *pflag.FlagSet, to *bool, what string) {
+	f.BoolVar(to, "json", false, what)
+}

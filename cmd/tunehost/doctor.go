@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/tunehost/tunehost/core/journal"
+	"github.com/tunehost/tunehost/core/resource"
+	"github.com/tunehost/tunehost/host/control"
+	"github.com/tunehost/tunehost/host/local"
+)
+
+func (a *app) doctorCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "doctor [DIR]",
+		Short:   "Check that this machine can run experiments",
+		Long:    "Check that this machine can run experiments with their results in DIR (./results\nunless named): what it offers, where results go, the programs that trials and\nplugins are often written in.",
+		Example: "  tunehost doctor",
+		Args:    wants(0, 1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			dir := "results"
+			if len(args) == 1 {
+				dir = args[0]
+			}
+			return a.doctor(dir)
+		},
+	}
+}
+
+// finding is one line of the doctor's report.
+type finding struct {
+	what, text string
+	bad        bool
+}
+
+func (a *app) doctor(dir string) error {
+	findings := append(machine(), directory(dir), socket())
+	for _, tool := range [][]string{{"python3", "--version"}, {"go", "version"}, {"cargo", "--version"}, {"node", "--version"}} {
+		findings = append(findings, toolchain(tool))
+	}
+	t := &table{}
+	t.column("", false)
+	t.column("", false)
+	t.column("", false)
+	bad := false
+	for _, f := range findings {
+		mark := "ok"
+		if f.bad {
+			mark, bad = "BAD", true
+		}
+		t.rows = append(t.rows, []string{mark, f.what, f.text})
+	}
+	if err := t.write(a.out, a.width(), a.bold); err != nil {
+		return err
+	}
+	if bad {
+		return exitError(exitFailed)
+	}
+	return nil
+}
+
+func machine() []finding {
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+	defer cancel()
+	node, warning := local.Detect(ctx)
+	list := []finding{{what: "machine", text: offers(node)}}
+	if warning != "" {
+		list = append(list, finding{"gpu", warning, true})
+	}
+	return list
+}
+
+func offers(n local.Node) string {
+	text := n.String()
+	if b, err := resource.ParseBundle(text); err == nil {
+		text = b.String()
+	}
+	if len(n.GPUs) > 0 && n.GPUs[0].Model != "" {
+		text += " (" + n.GPUs[0].Model + ")"
+	}
+	return text
+}
+
+// directory tries what a host does in a directory: files, synced, and a lock.
+func directory(dir string) finding {
+	at := dir
+	if _, err := os.Stat(dir); err != nil {
+		at = filepath.Dir(filepath.Clean(dir)) // it is made with the first experiment
+	}
+	tmp, err := os.MkdirTemp(at, ".tunehost-doctor-")
+	if err != nil {
+		return finding{"results", fmt.Sprintf("%v; choose another directory with --storage", err), true}
+	}
+	defer os.RemoveAll(tmp)
+	if err := tryDirectory(tmp); err != nil {
+		return finding{"results", fmt.Sprintf("%s: %v; choose a directory on another file system", dir, err), true}
+	}
+	return finding{what: "results", text: dir + " can be written, synced and locked"}
+}
+
+func tryDirectory(dir string) error {
+	lock, err := journal.LockDir(dir, time.Now())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lock.Unlock() }()
+	f, err := os.Create(filepath.Join(dir, "file"))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if _, err := f.WriteString("tunehost"); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+func socket() finding {
+	l, remove, err := control.Listen()
+	if err != nil {
+		return finding{"sockets", err.Error() + "; set TMPDIR to a directory of your own", true}
+	}
+	defer remove()
+	defer l.Close()
+	return finding{what: "sockets", text: "can be made in " + filepath.Dir(filepath.Dir(l.Addr().String()))}
+}
+
+// toolchain: none of them is needed by tunehost itself.
+func toolchain(tool []string) finding {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, tool[0], tool[1:]...).Output()
+	if err != nil {
+		return finding{what: tool[0], text: "not found; only needed for programs written in it"}
+	}
+	return finding{what: tool[0], text: firstLine(strings.TrimSpace(string(out)))}
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"github.com/tunehost/tunehost/core/journal"
+	"github.com/tunehost/tunehost/host"
+	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/nearest"
+	"github.com/tunehost/tunehost/host/runfile"
+)
+
+// Exit statuses.
+const (
+	exitWell        = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitInterrupted = 130
+)
+
+// usageError is a mistake of the command line.
+type usageError struct{ text string }
+
+func (e *usageError) Error() string { return e.text }
+
+func usage(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
+
+// asUsage makes an error of a library one of the command line.
+func asUsage(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &usageError{err.Error()}
+}
+
+// exitError ends the program with a status; what there is to say was said.
+type exitError int
+
+func (e exitError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+
+func exitStatus(err error) int {
+	var exit exitError
+	switch {
+	case err == nil:
+		return exitWell
+	case errors.As(err, &exit):
+		return int(exit)
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted
+	case mistake(err):
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// mistake says whether the user must change something.
+func mistake(err error) bool {
+	var bad *usageError
+	var user *host.UserError
+	switch {
+	case errors.As(err, &bad), errors.As(err, &user):
+		return !errors.Is(err, journal.ErrCorrupt)
+	}
+	return fromFile(err) || errors.Is(err, runfile.ErrNone) || errors.Is(err, fs.ErrNotExist)
+}
+
+// fromFile says whether the error stands at places of a file.
+func fromFile(err error) bool {
+	var one *config.Error
+	var many config.Errors
+	return errors.As(err, &one) || errors.As(err, &many)
+}
+
+// explain tells the user, in one line for each mistake. Those of a file begin
+// with their place, so that editors find it.
+func (a *app) explain(err error) {
+	var exit exitError
+	if err == nil || errors.As(err, &exit) {
+		return
+	}
+	if errors.Is(err, context.Canceled) {
+		err = errors.New("interrupted")
+	}
+	text := strings.TrimSpace(err.Error())
+	if !fromFile(err) {
+		text = "tunehost: " + strings.ReplaceAll(text, "\n", "; ")
+	}
+	fmt.Fprintln(a.err, text)
+}
+
+func unknownCommand(cmd *cobra.Command, name string) error {
+	var known []string
+	for _, c := range cmd.Commands() {
+		if !c.Hidden {
+			known = append(known, c.Name())
+		}
+	}
+	hint := nearest.Hint(name, known)
+	if hint == "" {
+		hint = "; `" + cmd.CommandPath() + " --help` lists them"
+	}
+	return usage("no command %q%s", name, hint)
+}
+
+// flagError names the flag that was probably meant.
+func flagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return usage("%s: %v", cmd.Name(), err)
+	}
+	name := unknown.GetSpecifiedName()
+	var known []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
+	hint := fmt.Sprintf("; `%s --help` lists them", cmd.CommandPath())
+	if n := nearest.Of(name, known); n != "" && unknown.GetSpecifiedShortnames() == "" {
+		hint = fmt.Sprintf("; did you mean --%s?", n)
+	}
+	dashes := "--"
+	if unknown.GetSpecifiedShortnames() != "" {
+		dashes = "-"
+	}
+	return usage("%s has no flag %s%s%s", cmd.Name(), dashes, name, hint)
+}

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/journal"
+	"github.com/tunehost/tunehost/host/analysis/analysistest"
+	"github.com/tunehost/tunehost/host/control"
+	"github.com/tunehost/tunehost/host/naming"
+)
+
+const oneObjective = `version: 1
+objective: {metric: accuracy, mode: max}
+space:
+  lr: {loguniform: [1e-4, 1.0]}
+  model: {layers: {int: [1, 3]}}
+  optimizer: {choice: [sgd, adam]}
+  batch: 32
+trials: 6
+checkpoint: {every: 1}
+`
+
+const twoObjectives = `version: 1
+objectives: [{metric: accuracy, mode: max}, {metric: cost, mode: min}]
+space: {lr: {uniform: [0, 1]}}
+trials: 6
+`
+
+const fixtureSeed = 7
+
+// fixture makes an experiment's directory: fixture KIND DIR. The kinds are
+// empty, finished, crashed, interrupted, damaged, multi, and running, which
+// stays there as a host that can be steered, until it is stopped.
+func fixture(args []string) {
+	if len(args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: fixture KIND DIR")
+		os.Exit(2)
+	}
+	kind, dir := args[0], args[1]
+	source := oneObjective
+	if kind == "multi" {
+		source = twoObjectives
+	}
+	w := analysistest.New(dir, []byte(source), fixtureSeed)
+	w.Files = true
+	w.Fails = map[core.TrialNo]string{2: "exit status 3: no such tensor"}
+	switch kind {
+	case "empty":
+		w.Close()
+	case "finished":
+		w.Start(2)
+		w.Run(-1)
+		w.Close()
+	case "damaged":
+		w.Start(2)
+		w.Run(-1)
+		w.Close()
+		damage(w.Dir.Journal())
+	case "crashed":
+		w.Start(2)
+		w.Run(2)
+		w.Crash()
+	case "interrupted":
+		w.Start(2)
+		w.Run(2)
+		w.Event(&core.Interrupted{})
+		w.Run(-1)
+		w.Close()
+	case "multi":
+		w.Names = []string{"accuracy", "cost"}
+		w.Metrics = func(no core.TrialNo, _ uint64) []float64 { return twoValues[no] }
+		w.Fails = nil
+		w.Start(6)
+		w.Run(-1)
+		w.Close()
+	case "running":
+		w.Start(2)
+		w.Run(2)
+		serve(w)
+	default:
+		panic("no fixture " + kind)
+	}
+}
+
+// Trials 0, 2 and 5 are the front.
+var twoValues = [][]float64{{0.9, 10}, {0.8, 12}, {0.7, 2}, {0.7, 3}, {0.6, 5}, {0.95, 20}}
+
+// damage changes a byte of a record that was synced.
+func damage(dir string) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.tj"))
+	if err != nil || len(files) == 0 {
+		panic(fmt.Sprint("no journal in ", dir, err))
+	}
+	b, err := os.ReadFile(files[0])
+	if err != nil {
+		panic(err)
+	}
+	b[200] ^= 1
+	if err := os.WriteFile(files[0], b, 0o600); err != nil {
+		panic(err)
+	}
+}
+
+// serve is a host that only listens.
+func serve(w *analysistest.Writer) {
+	lock, err := journal.LockDir(w.Dir.Path(), time.Now())
+	if err != nil {
+		panic(err)
+	}
+	l, remove, err := control.Listen()
+	if err != nil {
+		panic(err)
+	}
+	defer remove()
+	hide, err := control.Announce(w.Dir, l)
+	if err != nil {
+		panic(err)
+	}
+	if err := control.Serve(l, &steered{writer: w, listener: l}); err != nil {
+		panic(err)
+	}
+	hide()
+	w.Close()
+	if err := lock.Unlock(); err != nil {
+		panic(err)
+	}
+}
+
+// steered does at once what it is asked.
+type steered struct {
+	mu       sync.Mutex
+	writer   *analysistest.Writer
+	listener net.Listener
+}
+
+func (s *steered) apply(e core.Event) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.writer.Event(e)
+	s.writer.Run(0)
+	return nil
+}
+
+func (s *steered) Find(name string) (uint32, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return naming.Find(name, fixtureSeed, s.writer.Machine.Trials())
+}
+
+// target is a trial, or all.
+func target(no *uint32) (core.TrialNo, bool) {
+	if no == nil {
+		return 0, true
+	}
+	return core.TrialNo(*no), false
+}
+
+func (s *steered) Stop(no *uint32) error {
+	trial, all := target(no)
+	if all {
+		defer s.listener.Close()
+	}
+	return s.apply(&core.StopRequested{Trial: trial, All: all, Reason: "stopped by the user"})
+}
+
+func (s *steered) Pause(no *uint32) error {
+	trial, all := target(no)
+	return s.apply(&core.PauseRequested{Trial: trial, All: all})
+}
+
+func (s *steered) Unpause(no *uint32) error {
+	trial, all := target(no)
+	return s.apply(&core.UnpauseRequested{Trial: trial, All: all})
+}
+
+func (s *steered) Add(params []byte) (uint32, error) {
+	err := s.apply(&core.TrialGiven{Suggestion: core.Suggestion{Params: params}, Extra: true})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return uint32(s.writer.Machine.Trials() - 1), err
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/analysis"
+)
+
+// number is a metric as people read it.
+func number(x float64) string { return strconv.FormatFloat(x, 'g', 5, 64) }
+
+// seconds is a duration as people read it.
+func seconds(s float64) string {
+	switch d := time.Duration(s * float64(time.Second)); {
+	case d < 10*time.Second:
+		return strconv.FormatFloat(s, 'f', 1, 64) + "s"
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", d/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%02ds", d/time.Minute, d/time.Second%60)
+	}
+	return fmt.Sprintf("%dh%02dm", int(s)/3600, int(s)/60%60)
+}
+
+// ago is how long ago something was.
+func ago(now, then time.Time) string {
+	d := now.Sub(then)
+	switch {
+	case d < time.Minute:
+		return "just now"
+	case d < time.Hour:
+		return fmt.Sprintf("%d min ago", d/time.Minute)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h ago", d/time.Hour)
+	}
+	return then.Format(time.DateOnly)
+}
+
+// counts says how many trials are in each state.
+func counts(s *analysis.Status) string {
+	var parts []string
+	for _, state := range []core.State{core.Running, core.Pending, core.Paused, core.Terminated, core.Errored} {
+		if n := s.Counts[state]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, state))
+		}
+	}
+	if len(parts) == 0 {
+		parts = append(parts, "none yet")
+	}
+	text := strings.Join(parts, ", ")
+	if s.Planned > 0 {
+		text += fmt.Sprintf(" (of %d)", s.Planned)
+	}
+	return text
+}
+
+// firstLine keeps a message in its row.
+func firstLine(s string) string {
+	s, _, _ = strings.Cut(s, "\n")
+	return s
+}
+
+func title(t *analysis.Trial) string { return fmt.Sprintf("trial %d (%s)", t.Number, t.ID) }

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/tunehost/tunehost/host/analysis"
+)
+
+func (a *app) lsCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "ls [DIR]",
+		Short:   "List the experiments of a folder",
+		Long:    "List the experiments of a folder, ./results unless named.",
+		Example: "  tunehost ls\n  tunehost ls --json results | jq 'select(.state == \"running\").name'",
+		Args:    wants(0, 1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			dir := "results"
+			if len(args) == 1 {
+				dir = args[0]
+			}
+			return a.ls(dir, asJSON)
+		},
+	}
+	jsonFlag(cmd.Flags(), &asJSON, "print one JSON object a line for each experiment")
+	return cmd
+}
+
+// listed is an experiment in the list, in the stable shape of `ls --json`.
+type listed struct {
+	Name    string          `json:"name"`
+	State   string          `json:"state"`
+	Trials  int             `json:"trials"`
+	Metric  string          `json:"metric"`
+	Best    *analysis.Float `json:"best"`
+	Changed time.Time       `json:"changed"`
+	Dir     string          `json:"dir"`
+}
+
+func (a *app) ls(dir string, asJSON bool) error {
+	dirs, err := experiments(dir)
+	if err != nil {
+		return err
+	}
+	broken := false
+	t := listTable()
+	for _, d := range dirs {
+		x, err := a.list(d)
+		if err != nil {
+			a.explain(fmt.Errorf("%s: %w", d, err))
+			broken = true
+			continue
+		}
+		if !asJSON {
+			t.rows = append(t.rows, a.listRow(&x))
+		} else if err := a.line(x); err != nil {
+			return err
+		}
+	}
+	if !asJSON && len(t.rows) > 0 {
+		if err := t.write(a.out, a.width(), a.bold); err != nil {
+			return err
+		}
+	}
+	if len(dirs) == 0 && !asJSON {
+		a.say("no experiments in %s", dir)
+	}
+	if broken {
+		return exitError(exitFailed)
+	}
+	return nil
+}
+
+// experiments are the directories of experiments: dir itself, or those in it.
+func experiments(dir string) ([]string, error) {
+	if analysis.Is(dir) {
+		return []string{dir}, nil
+	}
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, usage("%s: no such folder; results are kept in ./results unless the experiment says otherwise", dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var dirs []string
+	for _, e := range entries {
+		if d := filepath.Join(dir, e.Name()); analysis.Is(d) {
+			dirs = append(dirs, d)
+		}
+	}
+	return dirs, nil
+}
+
+func (a *app) list(dir string) (x listed, err error) {
+	err = a.with(dir, func(e *analysis.Experiment) error {
+		x = listed{Name: e.Name(), State: e.State(), Trials: e.Machine().Trials(), Changed: e.Changed().UTC(), Dir: e.Dir().Path(),
+			Metric: e.Objectives()[0].Metric}
+		best, ok, err := e.Best(analysis.Query{})
+		if ok {
+			v := analysis.Float(best.Value)
+			x.Best = &v
+		}
+		return err
+	})
+	return x, err
+}
+
+func listTable() *table {
+	t := &table{}
+	t.column("name", false)
+	t.column("state", false)
+	t.column("trials", true)
+	t.column("best", true)
+	t.column("metric", false)
+	t.column("changed", false)
+	return t
+}
+
+func (a *app) listRow(x *listed) []string {
+	best := "-"
+	if x.Best != nil {
+		best = number(float64(*x.Best))
+	}
+	return []string{cmp.Or(x.Name, filepath.Base(x.Dir)), x.State, fmt.Sprint(x.Trials), best, x.Metric, ago(a.now(), x.Changed)}
+}

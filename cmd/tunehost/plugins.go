@@ -1,0 +1,23 @@
+package main
+
+import (
+	"github.com/tunehost/tunehost/host/plugin/bundled"
+	"github.com/tunehost/tunehost/plugins/schedulers/asha"
+	"github.com/tunehost/tunehost/plugins/schedulers/fifo"
+	"github.com/tunehost/tunehost/plugins/schedulers/hyperband"
+	"github.com/tunehost/tunehost/plugins/schedulers/median"
+	"github.com/tunehost/tunehost/plugins/schedulers/patience"
+	"github.com/tunehost/tunehost/plugins/searchers/grid"
+	"github.com/tunehost/tunehost/plugins/searchers/random"
+	"github.com/tunehost/tunehost/plugins/searchers/sobol"
+	"github.com/tunehost/tunehost/plugins/trainables/chaos"
+	"github.com/tunehost/tunehost/plugins/trainables/command"
+	"github.com/tunehost/tunehost/plugins/trainables/digits"
+)
+
+// plugins are those in the binary, in the order in which they are listed.
+var plugins = bundled.New(
+	random.Plugin, grid.Plugin, sobol.Plugin,
+	fifo.Plugin, asha.Plugin, hyperband.Plugin, median.Plugin, patience.Plugin,
+	command.Plugin(), digits.Plugin, chaos.Plugin,
+)

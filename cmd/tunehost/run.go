@@ -1,0 +1,158 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host"
+	"github.com/tunehost/tunehost/host/nearest"
+)
+
+var resumeModes = []string{"auto", "local", "remote", "prompt", "errored_only", "errored_restart", "errored_resume"}
+
+// runFlags are those of run and resume.
+type runFlags struct {
+	host.Options
+	noFail bool
+}
+
+func (a *app) runCommand() *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "run FILE",
+		Short: "Run an experiment, or go on with it",
+		Long: `Run an experiment, or go on with it where it was.
+
+Ctrl-C once: the trials are stopped in order and the experiment can go on later.
+Ctrl-C twice: everything is killed at once; what was recorded stays.
+
+Exit status: 0 all is well, 1 a trial or the run failed, 2 a mistake in the file
+or the command line, 130 interrupted.`,
+		Example: `  tunehost run digits.yaml
+  tunehost run digits.yaml --set trials=200 --set scheduler.max=81 --name more`,
+		Args: wants(1, 1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			f.File = args[0]
+			return a.drive(&f, func(ctx context.Context) (host.Ended, error) { return a.engine.run(ctx, f.Options) })
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVar(&f.Sets, "set", nil, "override a key of the file, as `KEY=VALUE`; may be repeated")
+	flags.StringVar(&f.Storage, "storage", "", "where results go, a `DIR`")
+	flags.StringVar(&f.Name, "name", "", "`NAME` of the experiment and its directory")
+	flags.StringVar(&f.Resume, "resume", "auto", "`MODE`: "+strings.Join(resumeModes, ", "))
+	f.add(cmd)
+	return cmd
+}
+
+func (a *app) resumeCommand() *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:     "resume DIR",
+		Short:   "Go on with an experiment from its directory alone",
+		Long:    "Go on with an experiment from its directory alone, with the file that it was\nbegun with.",
+		Example: "  tunehost resume results/digits",
+		Args:    wants(1, 1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return a.drive(&f, func(ctx context.Context) (host.Ended, error) { return a.engine.resume(ctx, args[0], f.Options) })
+		},
+	}
+	f.add(cmd)
+	return cmd
+}
+
+func (f *runFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.Resources, "resources", "", "what the machine offers instead of what was found, as `cpu=16,gpu=2`")
+	flags.IntVarP(&f.Verbose, "verbose", "v", 1, "`0..3`: silent, status, brief results, all results")
+	flags.BoolVar(&f.noFail, "no-fail", false, "exit 0 even when trials have failed")
+	jsonFlag(flags, &f.JSON, "print one JSON object a line for each event")
+}
+
+func (f *runFlags) check() error {
+	if f.Verbose < 0 || f.Verbose > 3 {
+		return usage("-v %d: expected 0 (silent), 1 (status), 2 (brief results) or 3 (all results)", f.Verbose)
+	}
+	for _, known := range append(resumeModes, "") {
+		if f.Resume == known {
+			return nil
+		}
+	}
+	return usage("--resume %q: expected %s%s", f.Resume, strings.Join(resumeModes, ", "), nearest.Hint(f.Resume, resumeModes))
+}
+
+// drive runs until the end or a signal, and says how it went.
+func (a *app) drive(f *runFlags, run func(context.Context) (host.Ended, error)) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	f.Stdout, f.Stderr, f.Terminal, f.Plugins, f.Ask = a.out, a.err, a.terminal(), plugins, a.ask
+	ended, err := a.untilSignalled(run)
+	if err != nil {
+		return err
+	}
+	if !f.JSON && f.Verbose > 0 {
+		if err := a.summarise(ended); err != nil {
+			return err
+		}
+	}
+	return f.verdict(ended)
+}
+
+// verdict is the exit status of a run that came to its end (B-078).
+func (f *runFlags) verdict(ended host.Ended) error {
+	switch {
+	case ended.Outcome == core.InterruptedByUser:
+		return exitError(exitInterrupted)
+	case ended.Outcome == core.Failed, ended.Errored > 0 && !f.noFail:
+		return exitError(exitFailed)
+	}
+	return nil
+}
+
+// untilSignalled ends the run's context with the first signal and everything
+// with the second (B-024).
+func (a *app) untilSignalled(run func(context.Context) (host.Ended, error)) (host.Ended, error) {
+	ctx, interrupt := context.WithCancel(context.Background())
+	defer interrupt()
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(signals)
+	type end struct {
+		host.Ended
+		error
+	}
+	ended := make(chan end, 1)
+	go func() {
+		x, err := run(ctx)
+		ended <- end{x, err}
+	}()
+	for {
+		select {
+		case x := <-ended:
+			return x.Ended, x.error
+		case <-signals:
+			if ctx.Err() != nil {
+				a.engine.abort()
+				return host.Ended{}, exitError(exitInterrupted)
+			}
+			fmt.Fprintln(a.err, "tunehost: stopping; once more to leave at once")
+			interrupt()
+		}
+	}
+}
+
+// ask asks a question that is answered with yes or no.
+func (a *app) ask(question string) bool {
+	fmt.Fprintf(a.err, "%s [y/N] ", question)
+	answer, _ := bufio.NewReader(a.in).ReadString('\n') // the end of input is a no
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	return answer == "y" || answer == "yes"
+}

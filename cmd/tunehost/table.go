@@ -1,0 +1,94 @@
+package main
+
+import (
+	"io"
+	"strings"
+
+	"github.com/mattn/go-runewidth"
+)
+
+// table is text in columns.
+type table struct {
+	head  []string
+	right []bool // of each column: numbers stand to the right
+	rows  [][]string
+}
+
+// column adds a column; right is for numbers.
+func (t *table) column(name string, right bool) {
+	t.head, t.right = append(t.head, name), append(t.right, right)
+}
+
+const (
+	gap        = "  "
+	leastWidth = 8 // columns are not made narrower
+)
+
+// write writes the table, at most width characters wide; 0 is as wide as it
+// gets. bold makes the heading stand out.
+func (t *table) write(w io.Writer, width int, bold func(string) string) error {
+	widths := t.widths(width)
+	var out strings.Builder
+	if heading := t.line(t.head, widths); strings.TrimSpace(heading) != "" {
+		out.WriteString(bold(heading) + "\n")
+	}
+	for _, row := range t.rows {
+		out.WriteString(t.line(row, widths) + "\n")
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+func (t *table) line(cells []string, widths []int) string {
+	var out strings.Builder
+	for i, width := range widths {
+		if i > 0 {
+			out.WriteString(gap)
+		}
+		cell := runewidth.Truncate(cells[i], width, "…")
+		if t.right[i] {
+			out.WriteString(runewidth.FillLeft(cell, width))
+		} else {
+			out.WriteString(runewidth.FillRight(cell, width))
+		}
+	}
+	return strings.TrimRight(out.String(), " ")
+}
+
+// widths makes the widest columns narrower until all fit, and leaves out the
+// last ones where that is not enough.
+func (t *table) widths(limit int) []int {
+	widths := make([]int, len(t.head))
+	for i := range widths {
+		widths[i] = runewidth.StringWidth(t.head[i])
+		for _, row := range t.rows {
+			widths[i] = max(widths[i], runewidth.StringWidth(row[i]))
+		}
+	}
+	for limit > 0 && total(widths) > limit {
+		i := widest(widths)
+		if widths[i] <= leastWidth {
+			widths = widths[:len(widths)-1]
+		} else {
+			widths[i]--
+		}
+	}
+	return widths
+}
+
+func total(widths []int) int {
+	sum := max(len(widths)-1, 0) * len(gap)
+	for _, w := range widths {
+		sum += w
+	}
+	return sum
+}
+
+func widest(widths []int) (at int) {
+	for i, w := range widths {
+		if w > widths[at] {
+			at = i
+		}
+	}
+	return at
+}

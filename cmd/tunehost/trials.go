@@ -1,0 +1,191 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/analysis"
+	"github.com/tunehost/tunehost/host/naming"
+)
+
+func (a *app) trialsCommand() *cobra.Command {
+	var sort, where string
+	var asJSON, asCSV bool
+	cmd := &cobra.Command{
+		Use:   "trials DIR",
+		Short: "All trials of an experiment as a table",
+		Long: `All trials of an experiment with their parameters and the metrics of their last
+result.
+
+--sort takes a metric (the best first), a parameter, or number, state, iteration,
+results, failures, started, ended, time; with a - before it the other way round.
+--where takes an expression over parameters, metrics and number, trial, state,
+iteration, results, failures, error, reason.`,
+		Example: `  tunehost trials results/digits --sort accuracy
+  tunehost trials results/digits --where "state == 'ERROR' || lr > 0.1" --csv`,
+		Args: wants(1, 1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if asJSON && asCSV {
+				return usage("trials: --json and --csv: choose one of them")
+			}
+			return a.with(args[0], func(e *analysis.Experiment) error {
+				list, err := e.Select(where, sort)
+				switch {
+				case err != nil:
+					return asUsage(err)
+				case asJSON:
+					return a.trialLines(list)
+				case asCSV:
+					return a.trialCSV(e, list)
+				case len(list) == 0 && where != "" && e.Machine().Trials() > 0:
+					a.say("no trial fits %s", where)
+					return nil
+				case len(list) == 0:
+					a.say("no trials yet")
+					return nil
+				}
+				return trialTable(e, list).write(a.out, a.width(), a.bold)
+			})
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&sort, "sort", "", "order by a `METRIC` or something else")
+	flags.StringVar(&where, "where", "", "only trials for which `EXPR` holds")
+	jsonFlag(flags, &asJSON, "print one JSON object a line for each trial")
+	flags.BoolVar(&asCSV, "csv", false, "print comma-separated values with a heading")
+	return cmd
+}
+
+func (a *app) trialLines(list []analysis.Trial) error {
+	for i := range list {
+		if err := a.line(list[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// trialTable has what varies between trials.
+func trialTable(e *analysis.Experiment, list []analysis.Trial) *table {
+	t := &table{}
+	t.column("#", true)
+	t.column("trial", false)
+	t.column("state", false)
+	var params, metrics []string
+	for i := range e.Config().Space.Params {
+		params = append(params, e.Config().Space.Params[i].Name)
+		t.column(params[i], true)
+	}
+	for _, o := range e.Objectives() {
+		metrics = append(metrics, o.Metric)
+		t.column(o.Metric, true)
+	}
+	t.column("iter", true)
+	t.column("time", true)
+	t.column("why", false)
+	for i := range list {
+		t.rows = append(t.rows, trialRow(e, &list[i], params, metrics))
+	}
+	return t
+}
+
+func trialRow(e *analysis.Experiment, t *analysis.Trial, params, metrics []string) []string {
+	row := []string{fmt.Sprint(t.Number), t.ID, t.State.String()}
+	values := e.Config().Values(t.Params)
+	for _, name := range params {
+		if v, ok := values[name]; ok {
+			row = append(row, naming.Brief(v))
+		} else {
+			row = append(row, "-")
+		}
+	}
+	for _, name := range metrics {
+		if v, ok := t.Metric(name); ok {
+			row = append(row, number(v))
+		} else {
+			row = append(row, "-")
+		}
+	}
+	return append(row, fmt.Sprint(t.Iteration), seconds(t.Seconds), why(t))
+}
+
+// why is the reason as far as it says something.
+func why(t *analysis.Trial) string {
+	if t.State == core.Terminated && t.Reason == "completed" || t.State == core.Running {
+		return ""
+	}
+	return firstLine(t.Reason)
+}
+
+// trialCSV has a column for each parameter and each metric.
+func (a *app) trialCSV(e *analysis.Experiment, list []analysis.Trial) error {
+	w := csv.NewWriter(a.out)
+	head := []string{"trial", "number", "state", "iteration", "results", "failures", "time_total_s", "started", "ended"}
+	for _, name := range e.ParamNames() {
+		head = append(head, "params/"+name)
+	}
+	for _, name := range e.MetricNames() {
+		head = append(head, "metrics/"+name)
+	}
+	if err := w.Write(append(head, "error", "reason", "dir", "checkpoint")); err != nil {
+		return err
+	}
+	for i := range list {
+		if err := w.Write(csvRow(e, &list[i])); err != nil {
+			return err
+		}
+	}
+	w.Flush()
+	return w.Error()
+}
+
+func csvRow(e *analysis.Experiment, t *analysis.Trial) []string {
+	row := []string{t.ID, fmt.Sprint(t.Number), t.State.String(), fmt.Sprint(t.Iteration), fmt.Sprint(t.Results),
+		fmt.Sprint(t.Failures), exact(t.Seconds), stamp(t.Started), stamp(t.Ended)}
+	values := e.Config().Values(t.Params)
+	for _, name := range e.ParamNames() {
+		v, ok := values[name]
+		row = append(row, csvValue(v, ok))
+	}
+	for _, name := range e.MetricNames() {
+		v, ok := t.Metric(name)
+		row = append(row, csvValue(v, ok))
+	}
+	return append(row, t.Error, t.Reason, t.Dir, t.Checkpoint)
+}
+
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339Nano)
+}
+
+func exact(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+func csvValue(v any, ok bool) string {
+	switch v := v.(type) {
+	case nil:
+		if ok {
+			return "null"
+		}
+		return ""
+	case float64:
+		if ok {
+			return exact(v)
+		}
+		return ""
+	case string:
+		return v
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(text)
+}

@@ -1,0 +1,124 @@
+package host
+
+import (
+	"sync"
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/analysis"
+	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/report/terminal"
+)
+
+const (
+	// boardRows is how many trials of each state are kept to be shown.
+	boardRows = 64
+	// boardEvery is how often the board is written at most; it takes at most
+	// one part in boardShare of the loop's time.
+	boardEvery = 100 * time.Millisecond
+	boardShare = 20
+)
+
+// board shows where the experiment stands. The loop writes on it, whoever wants
+// reads it.
+type board struct {
+	machine *core.Machine
+	report  func(core.TrialNo) report.Trial
+	running func() time.Duration
+	clock   Clock
+
+	mu     sync.Mutex
+	status report.Status
+	rows   []terminal.Row
+	next   time.Time
+}
+
+var _ terminal.Source = (*board)(nil)
+
+// Status implements terminal.Source.
+func (b *board) Status() report.Status {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := b.status
+	if s.State == analysis.Running {
+		s.Elapsed = b.running()
+	}
+	return s
+}
+
+// Rows implements terminal.Source.
+func (b *board) Rows(perState int) []terminal.Row {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	taken := map[core.State]int{}
+	var rows []terminal.Row
+	for _, r := range b.rows {
+		if taken[r.State]++; taken[r.State] <= perState {
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+// write puts the machine's state on the board, unless it was written just now.
+func (b *board) write(always bool) {
+	started := b.clock.Now()
+	if !always && started.Before(b.next) {
+		return
+	}
+	status, rows := b.standing(), b.list()
+	b.mu.Lock()
+	b.status, b.rows = status, rows
+	b.mu.Unlock()
+	b.next = b.clock.Now().Add(max(boardEvery, boardShare*b.clock.Since(started)))
+}
+
+func (b *board) standing() report.Status {
+	m := b.machine
+	s := b.status
+	s.Counts, s.Made, s.Planned = map[core.State]int{}, m.Planned(), m.Spec().Trials
+	for _, state := range analysis.States {
+		s.Counts[state] = m.Count(state)
+	}
+	outcome, why := m.Outcome()
+	s.State, s.Reason = outcome.String(), why
+	s.Objective, s.Resources, s.Elapsed = m.Spec().Objectives[0], m.Usage(), time.Duration(m.Now())
+	if no, value, ok := analysis.Best(m, s.Objective, analysis.Last); ok {
+		s.Best = &report.Best{Trial: b.report(no), Value: value}
+	}
+	return s
+}
+
+// list has of the trials that run or wait the first, of the others the last.
+func (b *board) list() (rows []terminal.Row) {
+	left := map[core.State]int{}
+	missing := 0
+	for _, s := range analysis.States {
+		left[s] = min(b.machine.Count(s), boardRows)
+		missing += left[s]
+	}
+	add := func(no core.TrialNo, first bool) {
+		s := b.machine.State(no)
+		if first == (s == core.Pending || s == core.Running) && left[s] > 0 {
+			left[s]--
+			missing--
+			rows = append(rows, b.row(no))
+		}
+	}
+	n := b.machine.Trials()
+	for i := 0; i < n && missing > 0; i++ {
+		add(core.TrialNo(n-1-i), false)
+		add(core.TrialNo(i), true)
+	}
+	return rows
+}
+
+func (b *board) row(no core.TrialNo) terminal.Row {
+	v := b.machine.View(no)
+	r := terminal.Row{Number: no, State: v.State, Params: v.Params, Iteration: v.Iteration, Time: time.Duration(v.TrainNS)}
+	objective := b.machine.Spec().Objectives[0]
+	if s, ok := b.machine.Summary(no, b.machine.Metric(objective.Metric)); ok {
+		r.Value, r.Reported = s.Last, true
+	}
+	return r
+}

@@ -1,0 +1,43 @@
+package report
+
+import (
+	"testing"
+
+	"github.com/tunehost/tunehost/core"
+)
+
+// What the core says of a trial that goes back to the queue decides what is a
+// failure here, so the core itself is asked. B-071
+func TestFailureByTheCoresOwnWords(t *testing.T) {
+	m := core.New()
+	var got []string
+	apply := func(e core.Event) {
+		for _, a := range m.Apply(0, e) {
+			tell, ok := a.(core.Tell)
+			if !ok || tell.Observation.Kind != core.SawRequeued && tell.Observation.Kind != core.SawFailed {
+				continue
+			}
+			got = append(got, Failure(Event{Kind: tell.Observation.Kind, Reason: tell.Observation.Reason}))
+		}
+	}
+	apply(&core.ExperimentStarted{Spec: core.Spec{Manual: true, Retries: 1, Objectives: []core.Objective{{Metric: "acc"}}, Trials: 1}})
+	apply(&core.HostStarted{})
+	apply(&core.TrialGiven{Suggestion: core.Suggestion{Params: []byte("{}")}})
+	apply(&core.OfferMade{})
+	apply(&core.AttemptStarted{Attempt: 1})
+	apply(&core.HostStarted{}) // interrupted: no failure
+	apply(&core.OfferMade{})
+	apply(&core.AttemptEnded{Attempt: 2, Error: "exit status 1"})
+	apply(&core.OfferMade{})
+	apply(&core.AttemptEnded{Attempt: 3, Error: "exit status 2"})
+	apply(&core.TrialReset{}) // no failure
+	want := []string{"", "exit status 1", "exit status 2", ""}
+	if len(got) != len(want) {
+		t.Fatalf("%q, want %q", got, want)
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("%d: %q, want %q", i, got[i], want[i])
+		}
+	}
+}

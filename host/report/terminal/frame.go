@@ -1,0 +1,175 @@
+package terminal
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/report"
+)
+
+// screen is the room for a frame. Nothing is put in the last column: what a
+// terminal does after it differs.
+type screen struct {
+	width, height int
+	paint         style
+}
+
+const (
+	minWidth    = 20
+	maxRows     = 24 // of the table, however high the terminal is
+	tableLines  = 4  // besides rows: space, titles, what is left out, the cursor's
+	maxBarCells = 40
+)
+
+// rows is how many trials of one state there may be room for.
+func (s screen) rows() int { return max(0, min(maxRows, s.height-tableLines)) }
+
+// frame is all that is redrawn: at most height-1 lines, each narrower than width.
+func (s screen) frame(st report.Status, rows []Row, v *varied) []string {
+	params := make([][]param, len(rows))
+	for i, r := range rows {
+		params[i] = readParams(r.Params)
+	}
+	v.look(params)
+	lines := s.head(st, v)
+	if rows = choose(rows, min(maxRows, s.height-len(lines)-tableLines)); len(rows) > 0 {
+		lines = append(lines, "")
+		lines = append(lines, s.table(st, rows, v)...)
+	}
+	lines = lines[:min(len(lines), max(s.height-1, 1))]
+	for i := range lines {
+		lines[i] = cut(lines[i], s.room())
+	}
+	return lines
+}
+
+func (s screen) room() int { return max(s.width, minWidth) - 1 }
+
+func (s screen) table(st report.Status, rows []Row, v *varied) []string {
+	params := make([][]param, len(rows))
+	for i, r := range rows {
+		params[i] = readParams(r.Params)
+	}
+	v.look(params)
+	columns, hidden := squeeze(makeColumns(rows, params, v.columns(), st.Objective.Metric), s.room())
+	lines := render(columns, len(rows), s.paint)
+	left := leftOut(st.Counts, rows)
+	if hidden > 0 {
+		left = join(left, "… "+plural(hidden, "parameter")+" not shown")
+	}
+	if left != "" {
+		lines = append(lines, s.paint.paint(faint, left))
+	}
+	return lines
+}
+
+// head says how the experiment as a whole stands.
+func (s screen) head(st report.Status, v *varied) []string {
+	p := s.paint
+	title := join(p.paint(bold, clean(st.Name)), stateText(st, p), duration(st.Elapsed))
+	lines := s.spread(title, p.paint(faint, resources(st)))
+	lines = append(lines, s.progress(st), counts(st, p))
+	if best := s.best(st, v); best != "" {
+		lines = append(lines, best)
+	}
+	return lines
+}
+
+// spread puts two texts at the ends of a line, or on two.
+func (s screen) spread(left, right string) []string {
+	gap := s.room() - width(left) - width(right)
+	switch {
+	case right == "":
+		return []string{left}
+	case gap < columnGap:
+		return []string{left, right}
+	}
+	return []string{left + strings.Repeat(" ", gap) + right}
+}
+
+// join puts dots between the texts that are not empty.
+func join(texts ...string) string {
+	var parts []string
+	for _, t := range texts {
+		if t != "" {
+			parts = append(parts, t)
+		}
+	}
+	return strings.Join(parts, " · ")
+}
+
+func stateText(st report.Status, p style) string {
+	colour := map[string]string{"running": cyan, "finished": green, "failed": red}[st.State]
+	text := clean(st.State)
+	if st.Reason != "" && st.Reason != st.State {
+		text += " (" + clean(st.Reason) + ")"
+	}
+	return p.paint(colour, text)
+}
+
+// resources are requested and total (B-042).
+func resources(st report.Status) string {
+	var parts []string
+	for _, u := range st.Resources {
+		parts = append(parts, u.String())
+	}
+	return clean(join(parts...))
+}
+
+// ended is how many trials have.
+func ended(st report.Status) int { return st.Counts[core.Terminated] + st.Counts[core.Errored] }
+
+// progress is a bar when it is known how many trials there will be.
+func (s screen) progress(st report.Status) string {
+	done := ended(st)
+	if st.Planned < 0 {
+		return plural(done, "trial") + " done"
+	}
+	label := join(fmt.Sprintf("%d/%d trials", done, max(st.Planned, st.Made)), left(st))
+	cells := min(maxBarCells, s.room()-width(label)-columnGap)
+	if cells < 5 {
+		return label
+	}
+	full := int(int64(cells) * int64(done) / max(st.Planned, st.Made, 1))
+	full = min(full, cells)
+	return s.paint.paint(cyan, strings.Repeat("━", full)) + s.paint.paint(faint, strings.Repeat("─", cells-full)) + "  " + label
+}
+
+// left guesses the time left from the trials that have ended.
+func left(st report.Status) string {
+	done := int64(ended(st))
+	rest := max(st.Planned, st.Made) - done
+	if st.State != "running" || st.Planned < 0 || done == 0 || rest <= 0 {
+		return ""
+	}
+	return roughly(time.Duration(float64(st.Elapsed)/float64(done)*float64(rest))) + " left"
+}
+
+var stateWords = map[core.State]string{core.Running: "running", core.Paused: "paused", core.Pending: "pending",
+	core.Errored: "failed", core.Terminated: "terminated"}
+
+func counts(st report.Status, p style) string {
+	var parts []string
+	for _, s := range order {
+		if n := st.Counts[s]; n > 0 {
+			text := fmt.Sprintf("%d %s", n, stateWords[s])
+			parts = append(parts, p.paint(stateColours[s], text))
+		}
+	}
+	if len(parts) == 0 {
+		return p.paint(faint, "no trial yet")
+	}
+	return join(parts...)
+}
+
+func (s screen) best(st report.Status, v *varied) string {
+	if st.Best == nil {
+		return ""
+	}
+	text := "best " + s.paint.paint(bold, clean(st.Objective.Metric)+" "+number(st.Best.Value, 5)) + " by trial " + trialName(st.Best.Trial.Number)
+	params := slices.DeleteFunc(readParams(st.Best.Trial.Params), func(p param) bool { return !v.shown(p.name) })
+	return join(text, s.paint.paint(faint, paramText(params)))
+}

@@ -1,0 +1,59 @@
+package terminal
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/report"
+)
+
+// statusLine is the whole status on one line, for logs and pipes; without the
+// time it is the same as long as nothing happens.
+func statusLine(st report.Status) (line, withoutTime string) {
+	done := fmt.Sprintf("%d/%d trials", ended(st), max(st.Planned, st.Made))
+	if st.Planned < 0 {
+		done = plural(ended(st), "trial")
+	}
+	best := ""
+	if st.Best != nil {
+		best = fmt.Sprintf("best %s %s by trial %s", clean(st.Objective.Metric), number(st.Best.Value, 5), trialName(st.Best.Trial.Number))
+	}
+	withoutTime = join(stateText(st, false), done, strings.ReplaceAll(counts(st, false), " · ", ", "), best,
+		strings.ReplaceAll(resources(st), " · ", ", "))
+	return join(duration(st.Elapsed), withoutTime, left(st)), withoutTime
+}
+
+// eventLine says what happened to a trial in one line; "" for what nobody waits
+// for. A result has the objective's metric, or all of them.
+func eventLine(e *report.Event, metric string, all bool, p style) string {
+	name := "trial " + trialName(e.Trial.Number)
+	switch e.Kind {
+	case core.SawStarted:
+		if e.Restored > 0 {
+			return join(name+p.paint(cyan, " goes on"), fmt.Sprintf("from iteration %d, attempt %d", e.Restored, e.Trial.Attempt))
+		}
+		return join(name+p.paint(cyan, " started"), paramText(readParams(e.Trial.Params)))
+	case core.SawResult:
+		return join(fmt.Sprintf("%s iteration %d", name, e.Result.Iteration), metricText(e.Result, metric, all), duration(seconds(e.Result.TimeTotal)))
+	case core.SawPaused:
+		return join(name+p.paint(yellow, " paused"), clean(e.Reason))
+	case core.SawCompleted, core.SawRemoved:
+		return join(name+p.paint(green, " ended"), clean(e.Reason))
+	case core.SawFailed:
+		return join(name+p.paint(red, " failed"), clean(report.Failure(*e)))
+	case core.SawRequeued:
+		return join(name+p.paint(yellow, " is queued again"), clean(e.Reason))
+	}
+	return ""
+}
+
+func metricText(r *report.Result, metric string, all bool) string {
+	var parts []string
+	for _, m := range r.Metrics {
+		if all || m.Name == metric {
+			parts = append(parts, clean(m.Name)+" "+number(m.Value, 5))
+		}
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,123 @@
+package terminal
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// param is one parameter; names of nested ones have slashes.
+type param struct{ name, text string }
+
+// maxParams bounds what is looked at of one trial.
+const maxParams = 200
+
+// readParams flattens a JSON object, in its order. Of what is no JSON it
+// returns what comes before.
+func readParams(object []byte) []param {
+	d := json.NewDecoder(bytes.NewReader(object))
+	d.UseNumber()
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil
+	}
+	list, _ := appendObject(nil, d, "")
+	return list
+}
+
+// appendObject reads an object whose brace is read.
+func appendObject(list []param, d *json.Decoder, prefix string) (_ []param, ok bool) {
+	for d.More() && len(list) < maxParams {
+		key, err := d.Token()
+		if err != nil {
+			return list, false
+		}
+		name := prefix + clean(key.(string))
+		var value json.RawMessage
+		if d.Decode(&value) != nil {
+			return list, false
+		}
+		list = appendValue(list, name, value)
+	}
+	_, err := d.Token()
+	return list, err == nil
+}
+
+func appendValue(list []param, name string, value json.RawMessage) []param {
+	if value[0] != '{' {
+		return append(list, param{name, valueText(value)})
+	}
+	d := json.NewDecoder(bytes.NewReader(value))
+	_, _ = d.Token()
+	list, _ = appendObject(list, d, name+"/")
+	return list
+}
+
+// valueText is a value as one would write it: strings without quotes.
+func valueText(value json.RawMessage) string {
+	var s string
+	if value[0] == '"' && json.Unmarshal(value, &s) == nil {
+		return clean(s)
+	}
+	return clean(string(value))
+}
+
+// short rounds numbers for the table.
+func short(text string) string {
+	if x, err := strconv.ParseFloat(text, 64); err == nil && strings.ContainsAny(text, ".eE") {
+		return number(x, 4)
+	}
+	return text
+}
+
+// varied remembers which parameters were seen to differ between trials, so that
+// columns stay once they are there.
+type varied struct {
+	names []string          // in the order in which they were met
+	first map[string]string // the first value of each
+	vary  map[string]bool
+}
+
+// look takes in the trials of a table, each with its parameters.
+func (v *varied) look(rows [][]param) {
+	if v.first == nil {
+		v.first, v.vary = map[string]string{}, map[string]bool{}
+	}
+	count := map[string]int{}
+	for _, params := range rows {
+		for _, p := range params {
+			count[p.name]++
+			if first, ok := v.first[p.name]; !ok && len(v.names) < maxParams {
+				v.names = append(v.names, p.name)
+				v.first[p.name] = p.text
+			} else if ok && first != p.text {
+				v.vary[p.name] = true
+			}
+		}
+	}
+	for name, n := range count {
+		if n < len(rows) {
+			v.vary[name] = true
+		}
+	}
+}
+
+// columns are the parameters to show: those that vary, or all while none does.
+func (v *varied) columns() []string {
+	if len(v.vary) == 0 {
+		return v.names
+	}
+	return slices.DeleteFunc(slices.Clone(v.names), func(name string) bool { return !v.vary[name] })
+}
+
+// shown says whether the parameter has a column, or would have one.
+func (v *varied) shown(name string) bool { return len(v.vary) == 0 || v.vary[name] }
+
+func paramText(params []param) string {
+	var parts []string
+	for _, p := range params {
+		parts = append(parts, p.name+"="+short(p.text))
+	}
+	return strings.Join(parts, " ")
+}

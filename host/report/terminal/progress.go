@@ -1,0 +1,277 @@
+package terminal
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/report"
+)
+
+// Verbosity says how much is shown (B-122).
+type Verbosity int
+
+// Verbosities.
+const (
+	Silent  Verbosity = iota // nothing
+	Brief                    // the status
+	Results                  // and a line for what happens to trials, with their newest results
+	All                      // and every result with all its metrics
+)
+
+const (
+	redrawEvery = 250 * time.Millisecond
+	lineEvery   = 5 * time.Second
+	// sameLines is how many plain lines are left out while nothing happens.
+	sameLines = 5
+	// maxBriefLines is how many trials' newest results are shown at a time.
+	maxBriefLines = 20
+)
+
+// Options of a Progress; see [Detect].
+type Options struct {
+	Out io.Writer
+	// Terminal: the status is redrawn in place; else it is a line now and then.
+	Terminal bool
+	Color    bool
+	// Size is asked before each drawing; needed for a Terminal. 0 is unknown.
+	Size      func() (width, height int)
+	Verbosity Verbosity
+}
+
+// Progress shows how an experiment goes on. It is a reporter, for the lines of
+// single results, and a writer, for lines of a log that shall not spoil the
+// table.
+type Progress struct {
+	source Source
+	o      Options
+	paint  style
+
+	mu     sync.Mutex
+	varied varied
+	block  []string // on the screen, to be drawn over
+	newest map[core.TrialNo]report.Event
+	metric string
+	line   []byte // of the log, without its end yet
+	said   string // the last plain line
+	same   string // without the time
+	silent int    // plain lines left out since
+	closed bool
+}
+
+var (
+	_ report.Reporter = (*Progress)(nil)
+	_ io.Writer       = (*Progress)(nil)
+)
+
+// New makes a Progress, which shows nothing before the first Draw.
+func New(source Source, o Options) *Progress {
+	return &Progress{source: source, o: o, paint: style(o.Color), newest: map[core.TrialNo]report.Event{}}
+}
+
+// Every is how often to draw.
+func (p *Progress) Every() time.Duration {
+	if p.o.Terminal {
+		return redrawEvery
+	}
+	return lineEvery
+}
+
+// Run draws at each tick until ctx is done.
+func (p *Progress) Run(ctx context.Context, ticks <-chan time.Time) {
+	for {
+		select {
+		case <-ticks:
+			p.Draw()
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// Draw shows how the experiment stands. What cannot be written is not shown:
+// the experiment goes on without anybody looking.
+func (p *Progress) Draw() {
+	if p.o.Verbosity <= Silent {
+		return
+	}
+	p.draw(false)
+}
+
+func (p *Progress) draw(last bool) {
+	st := p.source.Status()
+	var rows []Row
+	s := p.screen()
+	if p.o.Terminal {
+		rows = p.source.Rows(s.rows())
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return
+	}
+	p.closed = last
+	p.metric = st.Objective.Metric
+	above := p.newestLines()
+	if p.o.Terminal {
+		p.show(above, s.frame(st, rows, &p.varied))
+		return
+	}
+	p.show(append(above, p.status(st, last)...), nil)
+}
+
+// Close draws a last time; what is written after it comes below.
+func (p *Progress) Close() error {
+	if len(p.unended()) > 0 {
+		_, _ = p.Write([]byte{'\n'})
+	}
+	if p.o.Verbosity > Silent {
+		p.draw(true)
+	}
+	return nil
+}
+
+// status is the plain line, unless it says again what was said.
+func (p *Progress) status(st report.Status, last bool) []string {
+	line, same := statusLine(st)
+	if p.said == line || p.same == same && p.silent < sameLines && !last {
+		p.silent++
+		return nil
+	}
+	p.said, p.same, p.silent = line, same, 0
+	return []string{line}
+}
+
+// Report implements report.Reporter.
+func (p *Progress) Report(events []report.Event) error {
+	if p.o.Verbosity < Results {
+		return nil
+	}
+	metric := p.source.Status().Objective.Metric
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.metric = metric
+	var lines []string
+	for i := range events {
+		e := &events[i]
+		if e.Kind == core.SawResult && p.o.Verbosity < All {
+			p.newest[e.Trial.Number] = *e
+			continue
+		}
+		if last, ok := p.newest[e.Trial.Number]; ok && e.Kind != core.SawCheckpoint {
+			lines = p.add(lines, &last) // the result comes before what it led to
+			delete(p.newest, e.Trial.Number)
+		}
+		lines = p.add(lines, e)
+	}
+	if len(lines) > 0 {
+		p.show(lines, p.block)
+	}
+	return nil
+}
+
+func (p *Progress) add(lines []string, e *report.Event) []string {
+	if line := eventLine(e, p.metric, p.o.Verbosity >= All, p.paint); line != "" {
+		return append(lines, line)
+	}
+	return lines
+}
+
+// newestLines are for the trials that reported since the last drawing.
+func (p *Progress) newestLines() []string {
+	var lines []string
+	numbers := slices.Sorted(maps.Keys(p.newest))
+	for _, no := range numbers[:min(len(numbers), maxBriefLines)] {
+		e := p.newest[no]
+		lines = p.add(lines, &e)
+	}
+	if more := len(numbers) - maxBriefLines; more > 0 {
+		lines = append(lines, "… "+plural(more, "trial")+" more reported")
+	}
+	clear(p.newest)
+	return lines
+}
+
+// Write shows whole lines above the table.
+func (p *Progress) Write(text []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.line = append(p.line, text...)
+	end := bytes.LastIndexByte(p.line, '\n')
+	if end < 0 {
+		return len(text), nil
+	}
+	lines := strings.Split(string(p.line[:end]), "\n")
+	p.line = append(p.line[:0], p.line[end+1:]...)
+	p.show(lines, p.block)
+	return len(text), nil
+}
+
+// unended is what was written without an end of the line.
+func (p *Progress) unended() []byte {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.line
+}
+
+// show writes lines that stay, then the block, over the block that was there,
+// all in one piece, so that nothing flickers.
+func (p *Progress) show(lines, block []string) {
+	defer func() {
+		if p.closed {
+			p.block = nil // it stays
+		}
+	}()
+	if len(lines) == 0 && slices.Equal(block, p.block) {
+		return
+	}
+	if !p.o.Terminal {
+		_, _ = io.WriteString(p.o.Out, strings.Join(lines, "\n")+"\n")
+		return
+	}
+	var out strings.Builder
+	if up := p.height(); up > 0 {
+		fmt.Fprintf(&out, "\x1b[%dA", up)
+	}
+	out.WriteString("\r")
+	for _, line := range slices.Concat(lines, block) {
+		out.WriteString(line + "\x1b[K\n")
+	}
+	out.WriteString("\x1b[J")
+	_, _ = io.WriteString(p.o.Out, out.String())
+	p.block = block
+}
+
+// height is how many lines of the screen the block takes up by now: a terminal
+// that was made narrower has broken its lines.
+func (p *Progress) height() int {
+	across := max(p.screen().width, 1)
+	n := 0
+	for _, line := range p.block {
+		n += max(1, (width(line)+across-1)/across)
+	}
+	return n
+}
+
+const (
+	usualWidth  = 80
+	usualHeight = 24
+)
+
+func (p *Progress) screen() screen {
+	s := screen{usualWidth, usualHeight, p.paint}
+	if p.o.Size == nil {
+		return s
+	}
+	if w, h := p.o.Size(); w > 0 && h > 0 {
+		s.width, s.height = w, h
+	}
+	return s
+}

@@ -1,0 +1,205 @@
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/report"
+)
+
+// End is what there is to say when an experiment has ended or was left.
+type End struct {
+	Status report.Status
+	// Failed are trials in ERROR, the first ones if there are many.
+	Failed []report.Trial
+	// Dir is the experiment's directory as the user would type it.
+	Dir string
+	// File is the experiment file as the user typed it; "" when the
+	// experiment was taken up without one.
+	File  string
+	Color bool
+}
+
+const (
+	maxFailures     = 10
+	maxFailureLines = 6
+	labelWidth      = 8
+)
+
+// Summary writes the best trial, what failed, and how to go on (B-078, B-123).
+func Summary(w io.Writer, e End) error {
+	s := &summary{End: e, paint: style(e.Color)}
+	s.title()
+	s.bestTrial()
+	s.failures()
+	s.commands()
+	_, err := io.WriteString(w, s.text.String())
+	return err
+}
+
+type summary struct {
+	End
+	paint style
+	text  strings.Builder
+}
+
+// item writes a line under a label, which stands before the first one only.
+func (s *summary) item(label, text string) {
+	label = s.paint.paint(faint, label) + strings.Repeat(" ", labelWidth-len(label))
+	s.text.WriteString(strings.TrimRight(label+text, " ") + "\n")
+}
+
+func (s *summary) title() {
+	st := s.Status
+	text := join(s.paint.paint(bold, clean(st.Name)), stateText(st, s.paint)+" after "+duration(st.Elapsed), counts(st, s.paint))
+	s.text.WriteString(text + "\n\n")
+}
+
+func (s *summary) bestTrial() {
+	best := s.Status.Best
+	if best == nil {
+		s.item("best", "no trial has reported "+clean(s.Status.Objective.Metric))
+		return
+	}
+	s.item("best", fmt.Sprintf("%s by trial %s (%s)",
+		s.paint.paint(bold, clean(s.Status.Objective.Metric)+" "+number(best.Value, 6)), trialName(best.Trial.Number), clean(best.Trial.ID)))
+	params := readParams(best.Trial.Params)
+	name := 0
+	for _, p := range params {
+		name = max(name, width(p.name))
+	}
+	for _, p := range params {
+		s.item("", pad(p.name, name, false)+"  "+p.text)
+	}
+	s.item("files", s.shown(best.Trial.Dir))
+}
+
+// shown is a path below the experiment's directory as the user would type it.
+func (s *summary) shown(path string) string {
+	if rel, err := filepath.Rel(s.Status.Dir, path); err == nil && filepath.IsLocal(rel) {
+		path = filepath.Join(s.Dir, rel)
+	}
+	return clean(path)
+}
+
+// failures lists failed trials, those with the same message together.
+func (s *summary) failures() {
+	total := max(s.Status.Counts[core.Errored], len(s.Failed))
+	if total == 0 {
+		return
+	}
+	s.text.WriteString("\n")
+	label := "failed"
+	groups := sameMessage(s.Failed)
+	told := 0
+	for _, g := range groups[:min(len(groups), maxFailures)] {
+		told += len(g.trials)
+		s.item(label, s.paint.paint(red, g.names()))
+		for _, line := range messageLines(g.message) {
+			s.item("", "  "+line)
+		}
+		s.item("", "  "+s.paint.paint(faint, s.shown(filepath.Join(g.trials[0].Dir, "error.txt"))))
+		label = ""
+	}
+	switch more := total - told; {
+	case told == 0:
+		s.item(label, plural(total, "trial"))
+	case more > 0:
+		s.item(label, fmt.Sprintf("… %d more", more))
+	}
+}
+
+// group is trials that failed with the same message.
+type group struct {
+	message string
+	trials  []report.Trial
+}
+
+func sameMessage(trials []report.Trial) []*group {
+	var list []*group
+	by := map[string]*group{}
+	for _, t := range trials {
+		g := by[t.Error]
+		if g == nil {
+			g = &group{message: t.Error}
+			by[t.Error] = g
+			list = append(list, g)
+		}
+		g.trials = append(g.trials, t)
+	}
+	return list
+}
+
+func (g *group) names() string {
+	const few = 3
+	var names []string
+	for _, t := range g.trials[:min(len(g.trials), few)] {
+		names = append(names, trialName(t.Number))
+	}
+	text := strings.Join(names, ", ")
+	if more := len(g.trials) - few; more > 0 {
+		text += fmt.Sprintf(" and %d more with the same message", more)
+	}
+	return text
+}
+
+// messageLines keeps the first line, which says what happened, and the last
+// ones, where a program says why.
+func messageLines(message string) []string {
+	var lines []string
+	for line := range strings.Lines(strings.TrimSpace(message)) {
+		lines = append(lines, strings.TrimRight(clean(strings.TrimRight(line, "\r\n")), " "))
+	}
+	if len(lines) > maxFailureLines {
+		tail := lines[len(lines)-maxFailureLines+2:]
+		lines = append([]string{lines[0], "…"}, tail...)
+	}
+	return lines
+}
+
+// commands says how to go on.
+func (s *summary) commands() {
+	dir := quote(s.Dir)
+	list := [][2]string{{"tunehost trials " + dir, "all trials"}}
+	if s.Status.Best != nil {
+		list = append(list, [2]string{"tunehost best " + dir, "the best trial again"})
+	}
+	again := "tunehost resume " + dir
+	if s.File != "" {
+		again = "tunehost run " + quote(s.File)
+	}
+	if s.Status.State != "finished" {
+		list = append(list, [2]string{again, "go on where it stopped"})
+	}
+	if s.File != "" && s.Status.Counts[core.Errored] > 0 {
+		list = append(list, [2]string{again + " --resume errored_only", "run the failed trials again"})
+	}
+	s.text.WriteString("\n")
+	wide := 0
+	for _, c := range list {
+		wide = max(wide, width(c[0]))
+	}
+	label := "next"
+	for _, c := range list {
+		s.item(label, pad(c[0], wide, false)+"  "+s.paint.paint(faint, c[1]))
+		label = ""
+	}
+}
+
+// quote makes one word of a path for a shell.
+func quote(path string) string {
+	path = clean(path)
+	safe := func(r rune) bool {
+		return strings.ContainsRune("/._-+=@%:,~", r) || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r > 0x7f
+	}
+	if path != "" && strings.IndexFunc(path, func(r rune) bool { return !safe(r) }) < 0 {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

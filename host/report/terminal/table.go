@@ -1,0 +1,192 @@
+package terminal
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tunehost/tunehost/core"
+)
+
+// column of the table. Parameters give way first when there is no room.
+type column struct {
+	title string
+	cells []string
+	right bool // numbers stand under each other
+	param bool
+	width int
+	// colours of the cells; nil: none.
+	colours []string
+}
+
+const (
+	columnGap = 2
+	// Widths of a parameter's column: at first at most, and when there is
+	// little room.
+	wideParam, narrowParam = 18, 9
+	wideMetric             = 20
+)
+
+// makeColumns makes a column for each thing to see of the rows.
+func makeColumns(rows []Row, params [][]param, names []string, metric string) []column {
+	trial, state := column{title: "trial"}, column{title: "state"}
+	value := column{title: clean(metric), right: true}
+	iter, time := column{title: "iter", right: true}, column{title: "time", right: true}
+	for _, r := range rows {
+		trial.cells = append(trial.cells, trialName(r.Number))
+		state.cells = append(state.cells, r.State.String())
+		state.colours = append(state.colours, stateColours[r.State])
+		value.cells = append(value.cells, valueCell(r))
+		iter.cells = append(iter.cells, countCell(r.Iteration))
+		time.cells = append(time.cells, timeCell(r))
+	}
+	columns := []column{trial, state}
+	for _, name := range names {
+		columns = append(columns, paramColumn(name, params))
+	}
+	columns = append(columns, value, iter, time)
+	for i := range columns {
+		columns[i].fit()
+	}
+	return columns
+}
+
+func valueCell(r Row) string {
+	if !r.Reported {
+		return ""
+	}
+	return number(r.Value, 5)
+}
+
+func countCell(n uint64) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.FormatUint(n, 10)
+}
+
+func timeCell(r Row) string {
+	if r.Time == 0 && r.State == core.Pending {
+		return ""
+	}
+	return duration(r.Time)
+}
+
+func paramColumn(name string, params [][]param) column {
+	c := column{title: name, param: true, right: true}
+	for _, list := range params {
+		text := ""
+		if i := slices.IndexFunc(list, func(p param) bool { return p.name == name }); i >= 0 {
+			text = short(list[i].text)
+		}
+		if _, err := strconv.ParseFloat(text, 64); err != nil && text != "" {
+			c.right = false
+		}
+		c.cells = append(c.cells, text)
+	}
+	return c
+}
+
+// fit sets the width that the column would like.
+func (c *column) fit() {
+	c.width = width(c.title)
+	for _, cell := range c.cells {
+		c.width = max(c.width, width(cell))
+	}
+	if c.param {
+		c.width = min(c.width, wideParam)
+	}
+	c.width = min(c.width, wideMetric)
+}
+
+// squeeze makes the columns fit: the last parameters go, then time and
+// iteration, and what is wide becomes narrower. It says how many parameters went.
+func squeeze(columns []column, room int) (_ []column, hidden int) {
+	for least(columns) > room {
+		i := lastParam(columns)
+		switch {
+		case i >= 0:
+			hidden++
+		case len(columns) > 3:
+			i = len(columns) - 1
+		default:
+			return columns, hidden // the line is cut off
+		}
+		columns = slices.Delete(columns, i, i+1)
+	}
+	for total(columns) > room {
+		columns[widestParam(columns)].width--
+	}
+	return columns, hidden
+}
+
+// least is how wide the columns are when each parameter is narrow.
+func least(columns []column) int {
+	sum := total(columns)
+	for _, c := range columns {
+		if c.param {
+			sum -= max(0, c.width-narrowParam)
+		}
+	}
+	return sum
+}
+
+func total(columns []column) int {
+	sum := columnGap * (len(columns) - 1)
+	for _, c := range columns {
+		sum += c.width
+	}
+	return sum
+}
+
+func widestParam(columns []column) int {
+	widest := -1
+	for i, c := range columns {
+		if c.param && (widest < 0 || c.width > columns[widest].width) {
+			widest = i
+		}
+	}
+	return widest
+}
+
+func lastParam(columns []column) int {
+	for i := len(columns) - 1; i >= 0; i-- {
+		if columns[i].param {
+			return i
+		}
+	}
+	return -1
+}
+
+// render is a line for the titles and one for each row.
+func render(columns []column, rows int, paint style) []string {
+	lines := make([]string, 0, rows+1)
+	for row := -1; row < rows; row++ {
+		var line strings.Builder
+		for i, c := range columns {
+			if i > 0 {
+				line.WriteString(strings.Repeat(" ", columnGap))
+			}
+			line.WriteString(c.cell(row, paint))
+		}
+		lines = append(lines, strings.TrimRight(line.String(), " "))
+	}
+	return lines
+}
+
+// cell is padded; row -1 is the title.
+func (c *column) cell(row int, paint style) string {
+	text, colour := c.title, faint
+	if row >= 0 {
+		text, colour = c.cells[row], ""
+		if c.colours != nil {
+			colour = c.colours[row]
+		}
+	}
+	text = cut(text, c.width)
+	space := strings.Repeat(" ", c.width-width(text))
+	if c.right {
+		return space + paint.paint(colour, text)
+	}
+	return paint.paint(colour, text) + space
+}

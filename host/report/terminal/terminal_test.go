@@ -1,0 +1,232 @@
+package terminal
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/report"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".txt")
+	if *rewrite {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s: got\n%s\nwant\n%s", name, got, want)
+	}
+}
+
+func running() *fake {
+	return &fake{planned: 100, done: 37, failed: 2, elapsed: 12*time.Minute + 4*time.Second, state: "running"}
+}
+
+// B-042, B-120, B-121
+func TestFrames(t *testing.T) {
+	for _, size := range []struct{ width, height int }{{60, 24}, {100, 30}, {32, 16}} {
+		f := running()
+		s := screen{size.width, size.height, false}
+		lines := s.frame(f.Status(), f.Rows(s.rows()), &varied{})
+		golden(t, fmt.Sprintf("frame_%d", size.width), strings.Join(lines, "\n")+"\n")
+	}
+}
+
+func TestFirstFrame(t *testing.T) {
+	f := &fake{planned: -1, state: "running"}
+	st := f.Status()
+	st.Counts = nil
+	golden(t, "frame_first", strings.Join(screen{80, 24, false}.frame(st, nil, &varied{}), "\n")+"\n")
+}
+
+// A frame that is higher or wider than the screen cannot be drawn over. B-120
+func TestFramesFitTheScreen(t *testing.T) {
+	f := running()
+	for width := 20; width < 140; width += 7 {
+		for height := 1; height < 40; height++ {
+			s := screen{width, height, true}
+			lines := s.frame(f.Status(), f.Rows(s.rows()), &varied{})
+			if len(lines) > max(height-1, 1) {
+				t.Fatalf("%d × %d: %d lines", width, height, len(lines))
+			}
+			for _, line := range lines {
+				if w := ansi.StringWidth(line); w >= width {
+					t.Fatalf("%d × %d: %d wide: %q", width, height, w, line)
+				}
+			}
+		}
+	}
+}
+
+// B-121
+func TestEachStateKeepsRows(t *testing.T) {
+	have := map[core.State]int{core.Running: 1000, core.Pending: 1, core.Terminated: 1e6, core.Errored: 3}
+	got := share(have, 12)
+	want := map[core.State]int{core.Running: 4, core.Pending: 1, core.Terminated: 4, core.Errored: 3}
+	for s, n := range want {
+		if got[s] != n {
+			t.Errorf("%v has %d rows, want %d", s, got[s], n)
+		}
+	}
+	if n := len(share(have, 0)); n != 0 {
+		t.Errorf("%d states have rows where there is no room", n)
+	}
+}
+
+// B-121
+func TestWhatIsLeftOutIsCounted(t *testing.T) {
+	counts := map[core.State]int{core.Pending: 9, core.Terminated: 30, core.Running: 2}
+	shown := []Row{{State: core.Running}, {State: core.Running}, {State: core.Pending}, {State: core.Pending}}
+	if got, want := leftOut(counts, shown), "… 37 more (30 TERMINATED, 7 PENDING)"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := leftOut(map[core.State]int{core.Running: 2}, shown[:2]); got != "" {
+		t.Errorf("%q where all is shown", got)
+	}
+}
+
+// B-120
+func TestColumnsAreTheParametersThatVary(t *testing.T) {
+	look := func(v *varied, objects ...string) string {
+		var rows [][]param
+		for _, o := range objects {
+			rows = append(rows, readParams([]byte(o)))
+		}
+		v.look(rows)
+		return strings.Join(v.columns(), " ")
+	}
+	v := &varied{}
+	for _, c := range []struct{ objects, want string }{
+		{`{"a":1,"net":{"b":2,"c":[1,2]}}`, "a net/b net/c"},
+		{`{"a":1,"net":{"b":3,"c":[1,2]}}`, "net/b"},
+		{`{"a":1,"net":{"b":3,"c":[1,2]}}`, "net/b"}, // a column stays
+		{`{"a":1,"net":{"b":3,"c":[1,2]}};{"a":1,"net":{"b":3}}`, "net/b net/c"},
+		{`{"a":1,"broken`, "net/b net/c"},
+	} {
+		if got := look(v, strings.Split(c.objects, ";")...); got != c.want {
+			t.Errorf("%s: %s, want %s", c.objects, got, c.want)
+		}
+	}
+}
+
+func TestTextFromTrialsCannotSteerTheTerminal(t *testing.T) {
+	f := running()
+	rows := f.Rows(5)
+	rows[0].Params = []byte(`{"lr":"\u001b[2J\u001b]0;x\u0007a\nb","日本語":"模型模型模型模型模型模型模型模型模型模型"}`)
+	st := f.Status()
+	st.Objective.Metric = "acc\x1b[1A\n"
+	st.Reason = "it\r\nbroke\x1b[8m"
+	text := strings.Join(screen{80, 30, false}.frame(st, rows, &varied{}), "")
+	var end bytes.Buffer
+	if err := Summary(&end, End{Status: st, Failed: failures(2), Dir: "results/digits"}); err != nil {
+		t.Fatal(err)
+	}
+	text += strings.ReplaceAll(end.String(), "\n", "")
+	if i := strings.IndexFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }); i >= 0 {
+		t.Errorf("%q", text[max(0, i-20):i+10])
+	}
+}
+
+// B-120
+func TestTimeLeft(t *testing.T) {
+	f := running()
+	if got := left(f.Status()); got != "about 21m left" {
+		t.Error(got)
+	}
+	for _, f := range []*fake{{planned: 100, state: "running"}, {planned: -1, done: 3, state: "running"}, {planned: 3, done: 3, state: "finished"}} {
+		if got := left(f.Status()); got != "" {
+			t.Errorf("%+v: %s", f, got)
+		}
+	}
+}
+
+// B-078, B-123
+func TestSummaries(t *testing.T) {
+	for name, e := range map[string]End{
+		"summary_finished":    {Status: (&fake{planned: 100, done: 100, elapsed: 724 * time.Second, state: "finished"}).Status(), File: "digits.yaml"},
+		"summary_failed":      {Status: (&fake{planned: 100, done: 100, failed: 14, elapsed: 724 * time.Second, state: "finished"}).Status(), Failed: failures(12), File: "my digits.yaml"},
+		"summary_interrupted": {Status: running().Status()},
+		"summary_nothing":     {Status: (&fake{planned: 1, state: "stopped"}).Status(), File: "digits.yaml"},
+	} {
+		e.Dir = "results/digits"
+		if name == "summary_interrupted" {
+			e.Status.State, e.Status.Reason = "interrupted", "interrupted"
+		}
+		var out bytes.Buffer
+		if err := Summary(&out, e); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, name, out.String())
+	}
+}
+
+func started(no core.TrialNo) report.Event {
+	return report.Event{Kind: core.SawStarted, Trial: report.Trial{Number: no, Attempt: 1, Params: params(int(no))}}
+}
+
+func result(no core.TrialNo, iteration uint64) report.Event {
+	return report.Event{Kind: core.SawResult, Trial: report.Trial{Number: no}, Result: &report.Result{Iteration: iteration, TimeTotal: 75,
+		Metrics: []report.Metric{{Name: "loss", Value: 1.0 / 3}, {Name: "accuracy", Value: 0.5}}}}
+}
+
+// B-122
+func TestVerbosity(t *testing.T) {
+	events := []report.Event{started(1), result(1, 1), result(1, 2), started(2), result(2, 1),
+		{Kind: core.SawFailed, Reason: "exit status 1\nboom", Trial: report.Trial{Number: 2}},
+		{Kind: core.SawCheckpoint, Trial: report.Trial{Number: 1}},
+		{Kind: core.SawCompleted, Reason: "completed", Trial: report.Trial{Number: 3}}}
+	for v := Silent; v <= All; v++ {
+		var out bytes.Buffer
+		p := New(running(), Options{Out: &out, Verbosity: v})
+		if err := p.Report(events); err != nil {
+			t.Fatal(err)
+		}
+		p.Draw()
+		if err := p.Close(); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, fmt.Sprintf("verbosity_%d", v), out.String())
+	}
+}
+
+// B-120
+func TestAPlainLineEachTimeSomethingChanged(t *testing.T) {
+	f := running()
+	var out bytes.Buffer
+	p := New(f, Options{Out: &out, Verbosity: Brief})
+	count := func() int { return strings.Count(out.String(), "\n") }
+	p.Draw()
+	for range sameLines {
+		f.elapsed += lineEvery
+		p.Draw()
+	}
+	if count() != 1 {
+		t.Errorf("%d lines where nothing changed", count())
+	}
+	p.Draw()
+	f.done++
+	p.Draw()
+	if count() != 3 {
+		t.Errorf("%d lines, want 3:\n%s", count(), out.String())
+	}
+	if strings.Contains(out.String(), "\x1b") {
+		t.Error("control sequences in what is no terminal")
+	}
+}

@@ -1,0 +1,110 @@
+package terminal
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/tunehost/tunehost/core"
+)
+
+// clean makes one line without control characters of text from anywhere.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' {
+			return ' '
+		}
+		return r
+	}, ansi.Strip(s))
+}
+
+// cut shortens to a width of cells, between characters as they are seen.
+func cut(s string, width int) string { return ansi.Truncate(s, max(width, 0), "…") }
+
+func width(s string) int { return ansi.StringWidth(s) }
+
+func pad(s string, to int, right bool) string {
+	space := strings.Repeat(" ", max(0, to-width(s)))
+	if right {
+		return space + s
+	}
+	return s + space
+}
+
+// number has as many digits as one compares at a glance.
+func number(x float64, digits int) string {
+	switch {
+	case math.IsNaN(x):
+		return "NaN"
+	case math.IsInf(x, 0):
+		return strings.TrimPrefix(fmt.Sprint(x), "+")
+	case x == math.Trunc(x) && math.Abs(x) < 1e9:
+		return strconv.FormatFloat(x, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(x, 'g', digits, 64)
+}
+
+// duration has two units: 41s, 12m04s, 3h12m, 2d03h.
+func duration(d time.Duration) string {
+	s := int64(max(d, 0) / time.Second)
+	switch {
+	case s < 60:
+		return fmt.Sprintf("%ds", s)
+	case s < 3600:
+		return fmt.Sprintf("%dm%02ds", s/60, s%60)
+	case s < 86400:
+		return fmt.Sprintf("%dh%02dm", s/3600, s/60%60)
+	}
+	return fmt.Sprintf("%dd%02dh", s/86400, s/3600%24)
+}
+
+// roughly is a duration that is only guessed.
+func roughly(d time.Duration) string {
+	s := int64(d / time.Second)
+	switch {
+	case s < 60:
+		return "less than a minute"
+	case s < 3600:
+		return fmt.Sprintf("about %dm", (s+30)/60)
+	case s < 86400:
+		return fmt.Sprintf("about %dh%02dm", s/3600, s/60%60)
+	}
+	return fmt.Sprintf("about %dd%02dh", s/86400, s/3600%24)
+}
+
+// trialName is how a trial is called in tables and on the command line.
+func trialName(no core.TrialNo) string { return fmt.Sprintf("%05d", no) }
+
+func plural(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + one + "s"
+}
+
+// style paints, unless colours are off. The colours are the terminal's own
+// sixteen, which suit its background.
+type style bool
+
+const (
+	bold   = "1"
+	faint  = "2"
+	red    = "31"
+	green  = "32"
+	yellow = "33"
+	cyan   = "36"
+)
+
+func (s style) paint(code, text string) string {
+	if !bool(s) || text == "" || code == "" {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+var stateColours = map[core.State]string{core.Running: cyan, core.Paused: yellow, core.Pending: faint, core.Errored: red, core.Terminated: green}
