@@ -8,7 +8,7 @@ import (
 )
 
 var (
-	seeds = flag.Int("seeds", 4000, "how many worlds TestWorlds lives through")
+	seeds = flag.Int("seeds", 2000, "how many worlds TestWorlds lives through")
 	seed  = flag.Int64("seed", -1, "the one world that TestWorlds lives through, and tells of")
 )
 
@@ -20,6 +20,9 @@ func TestWorlds(t *testing.T) {
 			t.Fatal(err)
 		}
 		return
+	}
+	if testing.Short() {
+		*seeds = min(*seeds, 200)
 	}
 	for _, part := range []int{0, 1} {
 		t.Run("", func(t *testing.T) {

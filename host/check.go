@@ -1,43 +1,13 @@
 package host
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
 
-	"github.com/tunehost/tunehost/core/resource"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
-
-// Validate checks all that can be checked without running anything: the file,
-// the plugins that it names and their options, and that a trial fits this
-// machine.
-func Validate(_ context.Context, o Options) error {
-	e, err := load(o)
-	if err != nil {
-		return err
-	}
-	request, err := requestOf(e)
-	if err != nil {
-		return &UserError{err}
-	}
-	nodes, _, err := machineNodes(o.Resources)
-	if err != nil {
-		return &UserError{err}
-	}
-	ledger := resource.NewLedger()
-	for _, n := range nodes {
-		if err := ledger.AddNode(n); err != nil {
-			return &UserError{err}
-		}
-	}
-	if ok, short := ledger.FitsEver(request); !ok && !e.WaitForResources {
-		return &UserError{short}
-	}
-	return nil
-}
 
 // check is what can be said of a file before anything starts: every mistake, one
 // a line.

@@ -46,10 +46,6 @@ func (s *session) nodes() (events []core.Event, err error) {
 	if s.experiment.Trainable == nil {
 		return nil, nil
 	}
-	request, err := requestOf(s.experiment)
-	if err != nil {
-		return nil, &UserError{err}
-	}
 	nodes, warning, err := machineNodes(s.options.Resources)
 	if err != nil {
 		return nil, &UserError{err}
@@ -57,24 +53,25 @@ func (s *session) nodes() (events []core.Event, err error) {
 	if warning != "" {
 		s.log.Warn(warning)
 	}
-	ledger := resource.NewLedger()
-	for _, n := range nodes {
-		if err := ledger.AddNode(n); err != nil {
-			return nil, &UserError{err}
-		}
-		events = append(events, &core.NodeJoined{Node: n})
-	}
-	if ok, short := ledger.FitsEver(request); !ok && !s.experiment.WaitForResources {
+	short, err := shortfall(s.experiment, nodes)
+	switch {
+	case err != nil:
+		return nil, err
+	case short != nil && !s.experiment.WaitForResources:
 		return nil, &UserError{short}
-	} else if !ok {
+	case short != nil:
 		s.log.Warn("no trial can start until there is more: " + short.Error())
 	}
-	s.warnOfIdleGPUs(nodes, request)
-	return events, nil
+	s.warnOfIdleGPUs(nodes)
+	return joined(nodes), nil
 }
 
 // warnOfIdleGPUs: GPUs are there and no trial asks for one (B-040).
-func (s *session) warnOfIdleGPUs(nodes []resource.Node, r resource.Request) {
+func (s *session) warnOfIdleGPUs(nodes []resource.Node) {
+	r, err := requestOf(s.experiment)
+	if err != nil {
+		return
+	}
 	for _, b := range r.Bundles() {
 		if !b.Get(resource.GPU).IsZero() {
 			return

@@ -78,7 +78,7 @@ func (t *training) ended(r *run, e *train.Event) {
 	t.endRun(r, end)
 	switch {
 	case t.shared:
-	case t.reuse && len(w.devices) == 0 && !told && e.Error == "":
+	case t.reuse && len(w.devices) == 0 && !r.killed && end.Error == "":
 		t.idle = append(t.idle, w)
 	default:
 		t.retire(w)

@@ -71,6 +71,7 @@ type run struct {
 	saves   []pendingSave
 	stop    *train.Command // told before it had a process
 	timer   func() bool
+	killed  bool
 	heard   time.Time
 }
 
@@ -339,6 +340,7 @@ func (t *training) kill(r *run) {
 		return
 	}
 	_ = r.worker.trainer.Send([]train.Command{{Kind: train.Kill, Run: r.number}})
+	r.killed = true
 	r.timer = t.clock.AfterFunc(killGrace, func() { t.force(r) })
 }
 

@@ -98,11 +98,6 @@ func (a *app) drive(f *runFlags, run func(context.Context) (host.Ended, error)) 
 	if err != nil {
 		return err
 	}
-	if !f.JSON && f.Verbose > 0 {
-		if err := a.summarise(ended); err != nil {
-			return err
-		}
-	}
 	return f.verdict(ended)
 }
 

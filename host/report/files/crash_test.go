@@ -22,8 +22,12 @@ const testTrials = 4
 func draw(t *rapid.T, dir string) []report.Event {
 	s := &story{dir: dir}
 	var attempts, iterations [testTrials]uint64
+	var completed [testTrials]bool
 	for range rapid.IntRange(1, 40).Draw(t, "events") {
 		trial := rapid.IntRange(0, testTrials-1).Draw(t, "trial")
+		if completed[trial] {
+			continue // nothing follows
+		}
 		no, attempt := core.TrialNo(trial), uint32(attempts[trial])
 		switch move := rapid.IntRange(0, 11).Draw(t, "move"); {
 		case attempt == 0 || move == 0:
@@ -35,6 +39,7 @@ func draw(t *rapid.T, dir string) []report.Event {
 		case move == 2:
 			s.tell(core.SawRequeued, no, attempt).Reason = "it broke\n\nbadly"
 		case move == 3:
+			completed[trial] = true
 			s.tell(core.SawCompleted, no, attempt)
 		default:
 			iterations[trial] += rapid.Uint64Range(0, 2).Draw(t, "step") // an iteration may come twice
