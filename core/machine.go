@@ -12,6 +12,7 @@ type Machine struct {
 	spec    Spec
 	started bool // ExperimentStarted was applied
 	hosted  bool // HostStarted was applied
+	onHold  bool // the user has paused all of it
 	now     int64
 	wall    int64 // time of day at running time 0 of the present host
 	host    string
@@ -42,12 +43,14 @@ type Machine struct {
 	rules       []MetricID // aligned with Spec.Stop.Metrics
 	score       MetricID
 
-	ledger   *resource.Ledger
-	nodes    int
-	resumed  queue // before new ones
-	pending  queue
-	offers   int
-	deadline deadlines
+	ledger *resource.Ledger
+	nodes  int
+	// moreNodes: the list of nodes is not complete yet.
+	moreNodes bool
+	resumed   queue // before new ones
+	pending   queue
+	offers    int
+	deadline  deadlines
 
 	ask         ask
 	nextAsk     uint64

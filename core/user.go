@@ -12,9 +12,16 @@ func (e *StopRequested) apply(m *Machine) {
 
 func (m *Machine) exists(no TrialNo) bool { return int(no) < len(m.trials) }
 
-func (e *PauseRequested) apply(m *Machine) { m.each(e.Trial, e.All, m.userPause) }
+// apply holds one trial, or the experiment: then nothing new is begun either.
+func (e *PauseRequested) apply(m *Machine) {
+	m.onHold = m.onHold || e.All
+	m.each(e.Trial, e.All, m.userPause)
+}
 
 func (e *UnpauseRequested) apply(m *Machine) {
+	if e.All {
+		m.onHold, m.work = false, true
+	}
 	m.each(e.Trial, e.All, func(no TrialNo) { m.resume(no, false) })
 }
 

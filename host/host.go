@@ -15,6 +15,7 @@ import (
 	"github.com/tunehost/tunehost/host/plugin/process"
 	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/warden"
 )
 
 // Options are what the command line says beside the experiment file.
@@ -122,7 +123,10 @@ func Resume(ctx context.Context, path string, o Options) (Ended, error) {
 }
 
 // Abort kills whatever was started and returns; what is recorded stays.
-func Abort() { process.KillAll() }
+func Abort() {
+	warden.KillAll() // first: it finds what has left its process group
+	process.KillAll()
+}
 
 func load(o Options) (*config.Experiment, error) {
 	sets := o.Sets

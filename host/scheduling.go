@@ -21,8 +21,9 @@ type scheduling struct {
 	clock     Clock
 	slow      time.Duration
 	params    func(space.Point) ([]byte, error)
-	work      *queue[scheduleWork]
-	done      chan struct{}
+
+	work *queue[scheduleWork]
+	done chan struct{}
 }
 
 type scheduleWork struct {
@@ -73,7 +74,7 @@ func (s *scheduling) decide(ctx context.Context, items []scheduleWork) error {
 	if err != nil {
 		return fmt.Errorf("scheduler %s: its command cannot be carried out: %w", s.name, err)
 	}
-	// A later host tells these events again, as history: it has their answer.
+	// Up to here the scheduler will be told again as what it has answered.
 	e.Through = events[len(events)-1].Number
 	if len(e.Decisions) > 0 || len(e.Commands) > 0 {
 		s.inbox.post(e)

@@ -12,10 +12,12 @@ import (
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/core/record"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/local"
 	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/report/terminal"
 	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/warden"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -32,6 +34,8 @@ type session struct {
 	lock       *journal.Lock
 	log        *Log
 	screen     *screen
+	mark       string         // of what this host starts
+	warden     *warden.Warden // nil where nothing is started
 	logFile    io.Closer
 	clock      Clock
 	machine    *core.Machine
@@ -46,8 +50,9 @@ type session struct {
 	board      *board
 	progress   *terminal.Progress
 
-	begun   bool  // something was recorded by an earlier host
 	last    int64 // running time of the last event recorded by an earlier host
+	begun   bool  // an earlier host has recorded something
+	given   int   // points of the file that are trials already
 	untold  []scheduleWork
 	early   []report.Event // observations made before the drivers run
 	failure chan error
@@ -95,6 +100,7 @@ func (s *session) occupy(dir storage.Dir) (err error) {
 	}
 	s.dir, s.logFile, s.read = dir, f, readJournal(dir.Journal())
 	s.keepLog(f)
+	s.guard()
 	return nil
 }
 
@@ -102,7 +108,7 @@ func (s *session) occupy(dir storage.Dir) (err error) {
 // on with.
 func (s *session) float() {
 	m := &memory{}
-	s.record, s.read = m, m.read
+	s.record, s.read, s.mark = m, m.read, local.NewMark("")
 	s.keepLog(io.Discard)
 }
 
@@ -111,8 +117,27 @@ func (s *session) keepLog(file io.Writer) {
 	s.log = newLog(s.options, file, s.screen)
 }
 
+// guard sees to it that nothing of this host will be left running, and that
+// nothing of an earlier one is (B-025).
+func (s *session) guard() {
+	s.mark = local.NewMark(s.dir.Path())
+	if s.options.inProcess {
+		return
+	}
+	if n := local.KillLeftovers(s.dir.Path()); n > 0 {
+		s.log.Warn(fmt.Sprintf("%d processes of an earlier host were still running and are killed", n))
+	}
+	var err error
+	if s.warden, err = warden.Start(s.options.Plugins.Warden(s.mark), s.mark); err != nil {
+		s.log.Warn("what this host starts would outlive it if it were killed: " + err.Error())
+	}
+}
+
 func (s *session) close() {
 	s.plugins.close()
+	if s.warden != nil {
+		s.warden.Close()
+	}
 	if s.record != nil {
 		if err := s.record.Close(); err != nil && !errors.Is(err, journal.ErrClosed) {
 			s.log.Error(err.Error())
@@ -140,7 +165,7 @@ func (s *session) create() error {
 			return err
 		}
 	}
-	return s.startNew()
+	return s.start()
 }
 
 // settle makes what a new experiment is in its directory.
@@ -152,24 +177,34 @@ func (s *session) settle() error {
 	if err != nil {
 		return err
 	}
-	fs, err := journal.MakeDir(s.dir.Journal())
-	if err != nil {
-		return err
-	}
-	if s.record, err = journal.Create(fs, journal.Options{RunID: id}); err != nil {
+	if s.record, err = newRecord(s.dir, id); err != nil {
 		return err
 	}
 	// The experiment's file comes last: with it, the experiment exists.
 	return storage.WriteFile(s.dir.Experiment(), s.experiment.Source)
 }
 
-// startNew starts an experiment of which nothing is recorded yet.
-func (s *session) startNew() error {
-	spec, err := s.spec()
+// newRecord makes the record of a new experiment. One without events is what a
+// host left that died before its experiment was there.
+func newRecord(d storage.Dir, id journal.RunID) (Recorder, error) {
+	fs, err := journal.MakeDir(d.Journal())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return s.start([]core.Event{&core.ExperimentStarted{Spec: spec}}, nil)
+	j, err := journal.Create(fs, journal.Options{RunID: id})
+	if !errors.Is(err, journal.ErrExists) {
+		return j, err
+	}
+	if found, err := journal.Verify(fs, journal.Options{}, nil); err != nil || found.Next > 1 {
+		return nil, userError("%s has the record of an experiment, but %s is gone: put it back, or give the new experiment another --name", d.Journal(), d.Experiment())
+	}
+	if err := errors.Join(fs.Close(), os.RemoveAll(d.Journal())); err != nil {
+		return nil, err
+	}
+	if fs, err = journal.MakeDir(d.Journal()); err != nil {
+		return nil, err
+	}
+	return journal.Create(fs, journal.Options{RunID: id})
 }
 
 // open replays the record; that is all of resuming.
@@ -187,7 +222,7 @@ func (s *session) open(changed bool) error {
 	if err != nil {
 		return &UserError{fmt.Errorf("%s: %w", s.dir.Journal(), err)}
 	}
-	s.record, s.toldBefore = j, s.machine.Observations()
+	s.record, s.begun, s.toldBefore = j, opened.Next > 1, s.machine.Observations()
 	if opened.Cut != nil {
 		s.log.Warn("the end of the record was torn by a crash and is cut off: " + opened.Cut.String())
 	}
@@ -197,21 +232,12 @@ func (s *session) open(changed bool) error {
 	if err := s.openPlugins(s.machine.Observations(), s.machine.Decided()); err != nil {
 		return err
 	}
-	if !s.begun { // the host was killed before it recorded anything
-		return s.startNew()
-	}
-	var events []core.Event
 	if changed {
-		spec, err := s.spec()
-		if err != nil {
-			return err
-		}
 		if err := s.file.Write(s.dir); err != nil {
 			return err
 		}
-		events = append(events, &core.SettingsChanged{Spec: spec})
 	}
-	return s.start(nil, append(events, s.resets()...))
+	return s.start()
 }
 
 // sameTrainer: who trained an experiment's trials goes on to train them.
@@ -257,7 +283,7 @@ func (s *session) replay(_ uint64, records [][]byte) error {
 		if err != nil {
 			return err
 		}
-		s.last, s.begun = max(s.last, at), true
+		s.last = max(s.last, at)
 		s.hear(e, s.machine.Apply(at, e))
 	}
 	return nil
@@ -268,6 +294,9 @@ func (s *session) replay(_ uint64, records [][]byte) error {
 func (s *session) hear(e core.Event, actions []core.Action) {
 	if started, ok := e.(*core.AttemptStarted); ok {
 		s.narrator.attempt(started)
+	}
+	if given, ok := e.(*core.TrialGiven); ok && !given.Extra {
+		s.given++
 	}
 	for _, a := range actions {
 		t, ok := a.(core.Tell)
@@ -301,7 +330,7 @@ func (s *session) encode(params []byte) (space.Point, error) {
 
 func (s *session) opener() *opener {
 	return &opener{experiment: s.experiment, seed: s.file.Seed, plugins: s.options.Plugins, baseDir: dirOf(s.file.File),
-		log: s.log, logPath: s.dir.Log(), clock: s.clock, inProcess: s.options.inProcess}
+		log: s.log, logPath: s.dir.Log(), clock: s.clock, mark: s.mark, inProcess: s.options.inProcess}
 }
 
 func (s *session) openPlugins(told, decided uint64) (err error) {

@@ -1,7 +1,9 @@
 package host
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,28 +19,45 @@ import (
 
 func dirOf(file string) string { return filepath.Dir(file) }
 
-// start makes the loop and its crew, and posts what this host begins with: what
-// comes before its start, the start, what comes after it, the user's points in a
-// new experiment, and its nodes.
-func (s *session) start(before, after []core.Event) error {
+// start makes the loop and its crew, and posts what this host begins with: its
+// start, settings that are not in the record yet, trials to be run again, the
+// user's points in a new experiment, and its nodes.
+func (s *session) start() error {
 	nodes, err := s.nodes()
 	if err != nil {
 		return err
 	}
-	events := append(before, &core.HostStarted{Wall: s.clock.Now().UnixNano(), PID: uint32(os.Getpid()), Host: s.narrator.host})
-	events = append(events, after...)
-	if len(before) > 0 {
-		points, err := s.points()
-		if err != nil {
-			return err
-		}
-		events = append(events, points...)
+	spec, err := s.spec()
+	if err != nil {
+		return err
 	}
+	points, err := s.points()
+	if err != nil {
+		return err
+	}
+	events := []core.Event{&core.HostStarted{Wall: s.clock.Now().UnixNano(), PID: uint32(os.Getpid()), Host: s.narrator.host}}
+	switch {
+	case !s.begun:
+		events = append([]core.Event{&core.ExperimentStarted{Spec: spec}}, events...)
+	case !sameSpec(spec, *s.machine.Spec()):
+		// The record says what holds: a host may have died between taking a
+		// change and recording it.
+		events = append(events, &core.SettingsChanged{Spec: spec})
+	}
+	events = append(events, s.resets()...)
+	events = append(events, points...)
 	events = append(events, nodes...)
 	s.makeCrew()
 	s.makeLoop()
 	s.inbox.post(events...)
 	return nil
+}
+
+// sameSpec compares what is recorded of settings.
+func sameSpec(a, b core.Spec) bool {
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 
 // nodes are what this machine offers (B-035: checked before anything starts).
@@ -108,9 +127,13 @@ func machineNodes(override string) (nodes []resource.Node, warning string, err e
 	return nodes, warning, nil
 }
 
-// points are the user's own, first of all (B-104).
+// points are the user's own, first of all (B-104), as far as they are not trials
+// already.
 func (s *session) points() (events []core.Event, err error) {
 	for i, p := range s.experiment.Points {
+		if i < s.given {
+			continue
+		}
 		g, err := complete(s.experiment, s.file.Seed, uint64(i), p.Given)
 		if err != nil {
 			return nil, &UserError{fmt.Errorf("%s: %w", p.Pos, err)}
@@ -261,6 +284,8 @@ func (s *session) stopDrivers(broken bool) {
 	}
 	c.searching.work.close()
 	c.scheduling.work.close()
+	<-c.searching.done // a plugin is closed by whoever does not call it any more
+	<-c.scheduling.done
 	if !broken {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()

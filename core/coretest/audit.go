@@ -23,6 +23,7 @@ type audit struct {
 	seen    uint64 // observations
 	clock   int    // events
 	hosted  bool
+	onHold  bool // by the user
 	closing bool // before the event
 	ended   bool
 
@@ -71,6 +72,10 @@ func (a *audit) before(_ int64, e core.Event) {
 	case *core.SettingsChanged:
 		a.spec, a.ended, a.closing = e.Spec, false, false
 		a.searchEnded = a.searchEnded && a.searched()
+	case *core.PauseRequested:
+		a.onHold = a.onHold || e.All
+	case *core.UnpauseRequested:
+		a.onHold = a.onHold && !e.All
 	case *core.HostStarted:
 		a.hostStarted()
 	case *core.NodeJoined:
@@ -274,7 +279,7 @@ func (a *audit) kept() error {
 
 // idleSlot: no free slot where each trial that waits would fit.
 func (a *audit) idleSlot() error {
-	if o, _ := a.m.Outcome(); !a.hosted || a.m.Closing() || o != 0 || a.m.Count(core.Pending) == 0 {
+	if o, _ := a.m.Outcome(); !a.hosted || a.onHold || a.m.Closing() || o != 0 || a.m.Count(core.Pending) == 0 {
 		return nil
 	}
 	if c := int(a.spec.Concurrency); c > 0 && a.m.Running() >= c {

@@ -57,6 +57,9 @@ func (w *World) quiet() []core.Event {
 	if events := w.somebody(); events != nil {
 		return events
 	}
+	if w.audit.onHold {
+		return []core.Event{&core.UnpauseRequested{All: true}}
+	}
 	if e := w.resumePaused(); e != nil {
 		return []core.Event{e}
 	}
