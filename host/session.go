@@ -14,6 +14,7 @@ import (
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/local"
 	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/report/files"
 	"github.com/tunehost/tunehost/host/report/terminal"
 	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/host/storage"
@@ -58,8 +59,9 @@ type session struct {
 	early   []report.Event // observations made before the drivers run
 	failure chan error
 	finish  core.Finish
-	// toldBefore is the last observation of earlier hosts.
-	toldBefore uint64
+	// reported is the last observation that the files are known to have,
+	// toldBefore the last one of earlier hosts.
+	reported, toldBefore uint64
 }
 
 // newSession is not kept anywhere yet: see occupy and float.
@@ -220,6 +222,7 @@ func (s *session) open(changed bool) error {
 		return err
 	}
 	s.prepare()
+	s.reported = files.Reported(s.dir.Path())
 	j, opened, err := journal.Open(fs, journal.Options{RunID: id}, s.replay)
 	if err != nil {
 		return &UserError{fmt.Errorf("%s: %w", s.dir.Journal(), err)}
@@ -308,8 +311,12 @@ func (s *session) hear(e core.Event, actions []core.Action) {
 		if t.Observation.To&core.ToScheduler != 0 && !s.machine.Spec().Quiet {
 			s.untold = append(s.untold, s.untoldOf(t.Observation))
 		}
-		if t.Observation.To&core.ToReporters != 0 {
-			s.early = append(s.early, s.narrator.event(t.Observation))
+		switch o := t.Observation; {
+		case o.To&core.ToReporters == 0:
+		case o.Number <= s.reported:
+			s.narrator.follow(o)
+		default:
+			s.early = append(s.early, s.narrator.event(o))
 		}
 	}
 	for len(s.untold) > 0 && s.untold[0].event.Number <= s.machine.Decided() {
