@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/tunehost/tunehost/core"
@@ -88,7 +87,7 @@ func (s *searching) ask(ctx context.Context, a core.AskSearcher) error {
 	for i, p := range answer.Points[:min(len(answer.Points), a.Count)] {
 		g, err := s.suggestion(a.First+uint64(i), p)
 		if err != nil {
-			return s.failed(ctx, fmt.Errorf("searcher %s: its suggestion %d cannot be a trial: %w", s.name, a.First+uint64(i), err))
+			return s.failed(ctx, err)
 		}
 		e.Suggestions = append(e.Suggestions, g)
 	}

@@ -42,6 +42,7 @@ type session struct {
 	record     Recorder
 	read       func(func([]byte) (bool, error)) error
 	plugins    plugins
+	requesting *requesting // nil: trials ask for what the file says
 	inbox      *inbox
 	loop       *Loop
 	crew       *crew
@@ -103,6 +104,7 @@ func (s *session) guard() {
 
 func (s *session) close() {
 	s.plugins.close()
+	s.requesting.close()
 	if s.warden != nil {
 		s.warden.Close()
 	}
@@ -283,7 +285,10 @@ func (s *session) openPlugins(told, decided uint64) (err error) {
 	if s.plugins, err = s.opener().open(context.Background(), h, told, decided); err != nil {
 		return &UserError{err}
 	}
-	return nil
+	if t := s.plugins.trainer; t != nil && t.Traits().Requests {
+		s.requesting, err = newRequesting(s.experiment, s.opener(), t)
+	}
+	return err
 }
 
 func (s *session) spec() (core.Spec, error) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/resource"
@@ -147,13 +148,13 @@ func bundleOf(amounts map[string]string) (resource.Bundle, error) {
 
 // parseRequest reads a request as the experiment file writes it, in JSON.
 func parseRequest(text []byte) (*resource.Request, error) {
-	var amounts map[string]json.Number
+	var amounts map[string]json.RawMessage
 	if err := json.Unmarshal(text, &amounts); err != nil {
 		return nil, fmt.Errorf("resources %s: %w", text, err)
 	}
 	plain := map[string]string{}
-	for name, n := range amounts {
-		plain[name] = n.String()
+	for name, amount := range amounts {
+		plain[name] = strings.Trim(string(amount), `"`) // ParseAmount refuses the rest
 	}
 	b, err := bundleOf(plain)
 	if err != nil {

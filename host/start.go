@@ -81,7 +81,9 @@ func (s *session) nodes() (events []core.Event, err error) {
 	case short != nil:
 		s.log.Warn("no trial can start until there is more: " + short.Error())
 	}
-	s.warnOfIdleGPUs(nodes)
+	if s.requesting == nil {
+		s.warnOfIdleGPUs(nodes)
+	}
 	return joined(nodes), nil
 }
 
@@ -138,6 +140,9 @@ func (s *session) points() (events []core.Event, err error) {
 		if err != nil {
 			return nil, &UserError{fmt.Errorf("%s: %w", p.Pos, err)}
 		}
+		if err := s.requesting.fill(&g); err != nil {
+			return nil, &UserError{err}
+		}
 		events = append(events, &core.TrialGiven{Suggestion: g})
 	}
 	return events, nil
@@ -153,7 +158,7 @@ func (s *session) makeCrew() {
 		searching: &searching{searcher: s.plugins.searcher, name: e.Searcher.Name, seed: seed, inbox: s.inbox, log: s.log,
 			clock: s.clock, slow: slowCall, work: newQueue[searchWork](), done: make(chan struct{}),
 			given:      func(index uint64) space.Point { return gridPoint(e.Space, index) },
-			suggestion: func(index uint64, p space.Point) (core.Suggestion, error) { return suggest(e, seed, index, p) }},
+			suggestion: s.suggestion},
 		scheduling: &scheduling{scheduler: s.plugins.scheduler, name: e.Scheduler.Name, inbox: s.inbox, log: s.log,
 			clock: s.clock, slow: slowCall, work: newQueue[scheduleWork](), done: make(chan struct{}),
 			params: func(p space.Point) ([]byte, error) { return e.Resolve(p, seed) }},
@@ -175,6 +180,15 @@ func (s *session) makeCrew() {
 	}
 }
 
+// suggestion makes a trial of a searcher's point.
+func (s *session) suggestion(index uint64, p space.Point) (core.Suggestion, error) {
+	g, err := suggest(s.experiment, s.file.Seed, index, p)
+	if err != nil {
+		return g, fmt.Errorf("searcher %s: its suggestion %d cannot be a trial: %w", s.experiment.Searcher.Name, index, err)
+	}
+	return g, s.requesting.fill(&g)
+}
+
 func (s *session) makeTraining() *training {
 	e, t := s.experiment, s.plugins.trainer.Traits()
 	o := s.opener()
@@ -184,7 +198,9 @@ func (s *session) makeTraining() *training {
 	if e.Trainable.Plugin != nil {
 		x.deadline = e.Trainable.Deadline
 	}
-	x.keepWarm(s.plugins.trainer)
+	if s.requesting == nil {
+		x.keepWarm(s.plugins.trainer)
+	}
 	s.plugins.trainer = nil // training closes it
 	return x
 }

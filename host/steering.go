@@ -81,6 +81,9 @@ func (c *steering) Add(params []byte) (no uint32, err error) {
 	if err != nil {
 		return 0, err
 	}
+	if err := c.s.requesting.fill(&g); err != nil {
+		return 0, err
+	}
 	added := make(chan struct{})
 	c.s.inbox.add([]news{{event: &core.TrialGiven{Suggestion: g, Extra: true}},
 		{query: func(m *core.Machine) { no = uint32(m.Trials()) - 1; close(added) }}})

@@ -271,6 +271,11 @@ func (b *builder) running() {
 	} else {
 		b.e.Resources = textMap(b.at("resources"))
 	}
+	for _, name := range []string{"resources", "placement"} {
+		if n := b.root.get(name); n != nil {
+			b.e.Requested = &n.pos
+		}
+	}
 	b.e.StopGrace, _ = durationOf(b.at("stop_grace"))
 	b.e.Reuse = b.at("reuse").text
 	b.e.StrictMetrics = b.at("strict_metrics").text == "true"

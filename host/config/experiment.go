@@ -49,6 +49,9 @@ type Experiment struct {
 	// optional unit (4GiB), by name. Nil where Placement is given.
 	Resources map[string]string
 	Placement *Placement
+	// Requested is where the file asks for resources, by either key; nil where
+	// Resources is the default.
+	Requested *Pos
 
 	Stop       Stop
 	Budget     Budget

@@ -72,6 +72,9 @@ type Trainer interface {
 	// after Close. Any other error means that the process has failed, and
 	// every run in it. The slice is valid until the next call.
 	Recv() ([]train.Event, error)
+	// Request asks what a trial with the parameters needs (Traits.Requests).
+	// It may be called at any time; answers are as sdk.Requester's.
+	Request(ctx context.Context, params []byte) ([]byte, error)
 	// Close ends the runs' contexts and the process.
 	Close() error
 }

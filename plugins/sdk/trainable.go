@@ -95,6 +95,19 @@ type TrainableTraits struct {
 	Shared bool
 	// Saves: it can save when the host asks for it (see Run.Report).
 	Saves bool
+	// Requests: it is a [Requester]. The SDK sets it.
+	Requests bool
+}
+
+// Requester is implemented by trainables that compute what a trial needs from
+// its parameters. An experiment file that asks for resources beside it is an
+// error.
+type Requester interface {
+	// Request returns what a trial with the parameters, a JSON object, asks
+	// for, as the experiment file writes it, in JSON:
+	// {"cpu": 2, "gpu": "0.5", "memory": "4GiB"}. It depends on params alone.
+	// It may be called while trials train.
+	Request(params []byte) (resources []byte, err error)
 }
 
 // TrainablePlugin is a trainable as it is served.

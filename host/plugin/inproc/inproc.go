@@ -96,7 +96,7 @@ func (p *inproc) OpenTrainable(ctx context.Context, options []byte) (plugin.Trai
 	t := &trainer{p: p}
 	err := p.life.open(ctx, func() error {
 		impl, traits, err := guard.OpenTrainable(*p.trainable, options)
-		t.traits = traits
+		t.impl, t.traits = impl, traits
 		t.session = train.NewSession(impl, traits)
 		return err
 	})
@@ -158,6 +158,7 @@ func (s *scheduler) Decide(ctx context.Context, events []sdk.Event) (sdk.Decisio
 
 type trainer struct {
 	p       *inproc
+	impl    sdk.Trainable
 	session *train.Session
 	traits  sdk.TrainableTraits
 }
@@ -166,5 +167,9 @@ func (t *trainer) Traits() sdk.TrainableTraits  { return t.traits }
 func (t *trainer) Send(c []train.Command) error { return t.session.Send(c) }
 func (t *trainer) Recv() ([]train.Event, error) { return t.session.Recv() }
 func (t *trainer) Close() error                 { return t.p.Close() }
+
+func (t *trainer) Request(ctx context.Context, params []byte) ([]byte, error) {
+	return call(ctx, &t.p.life, "Request", func() ([]byte, error) { return guard.Request(t.impl, params) })
+}
 
 var errClosed = errors.New("the plugin is closed")

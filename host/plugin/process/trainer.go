@@ -26,8 +26,8 @@ func (p *Process) OpenTrainable(ctx context.Context, options []byte) (plugin.Tra
 	if err != nil {
 		return nil, p.callFailure(ctx, "Open", err)
 	}
-	t := &trainer{Process: p, traits: sdk.TrainableTraits{
-		Reusable: m.GetReusable(), Shared: m.GetShared(), Saves: m.GetSaves(),
+	t := &trainer{Process: p, client: client, traits: sdk.TrainableTraits{
+		Reusable: m.GetReusable(), Shared: m.GetShared(), Saves: m.GetSaves(), Requests: m.GetRequests(),
 	}}
 	t.wake.L = &t.mu
 	var streamCtx context.Context
@@ -44,6 +44,7 @@ func (p *Process) OpenTrainable(ctx context.Context, options []byte) (plugin.Tra
 // writes whatever waits in one message.
 type trainer struct {
 	*Process
+	client pb.TrainableServiceClient
 	traits sdk.TrainableTraits
 	stream pb.TrainableService_TrainClient
 	cancel context.CancelFunc
@@ -57,6 +58,15 @@ type trainer struct {
 
 // Traits implements plugin.Trainer.
 func (t *trainer) Traits() sdk.TrainableTraits { return t.traits }
+
+// Request implements plugin.Trainer.
+func (t *trainer) Request(ctx context.Context, params []byte) ([]byte, error) {
+	m, err := t.client.RequestResources(ctx, &pb.RequestResourcesRequest{Params: params})
+	if err != nil {
+		return nil, t.callFailure(ctx, "Request", err)
+	}
+	return m.GetResources(), nil
+}
 
 // Send implements plugin.Trainer.
 func (t *trainer) Send(commands []train.Command) error {

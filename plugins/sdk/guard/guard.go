@@ -81,7 +81,21 @@ func OpenTrainable(p sdk.TrainablePlugin, opts []byte) (t sdk.Trainable, traits 
 	if err == nil && t == nil {
 		err = errNothing
 	}
+	_, traits.Requests = t.(sdk.Requester)
 	return t, traits, err
+}
+
+// Request asks a trainable what a trial with the parameters needs.
+func Request(t sdk.Trainable, params []byte) (resources []byte, err error) {
+	r, ok := t.(sdk.Requester)
+	if !ok {
+		return nil, errors.New("the trainable does not compute what trials need")
+	}
+	err = protect("Request", func() (err error) {
+		resources, err = r.Request(params)
+		return err
+	})
+	return resources, err
 }
 
 // Describe is a plugin's Info with its kind filled in.

@@ -42,7 +42,22 @@ func (s *trainableServer) OpenTrainable(_ context.Context, m *pb.OpenTrainableRe
 		return nil, failure(s.log, codes.InvalidArgument, err)
 	}
 	s.opened, s.traits = t, traits
-	return &pb.OpenTrainableResponse{Reusable: traits.Reusable, Shared: traits.Shared, Saves: traits.Saves}, nil
+	return &pb.OpenTrainableResponse{Reusable: traits.Reusable, Shared: traits.Shared, Saves: traits.Saves,
+		Requests: traits.Requests}, nil
+}
+
+func (s *trainableServer) RequestResources(_ context.Context, m *pb.RequestResourcesRequest) (*pb.RequestResourcesResponse, error) {
+	s.mu.Lock()
+	opened := s.opened
+	s.mu.Unlock()
+	if opened == nil {
+		return nil, errNotOpen
+	}
+	resources, err := guard.Request(opened, m.GetParams())
+	if err != nil {
+		return nil, failure(s.log, codes.Aborted, err)
+	}
+	return &pb.RequestResourcesResponse{Resources: resources}, nil
 }
 
 // begin makes the process's one session.

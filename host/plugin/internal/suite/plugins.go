@@ -146,8 +146,25 @@ var Trainable = sdk.TrainablePlugin{
 			return nil, sdk.TrainableTraits{}, errors.New("no such data set")
 		}
 		traits := sdk.TrainableTraits{Saves: true, Reusable: o.Do == "reusable", Shared: o.Do == "shared"}
+		if o.Do == "request" {
+			return requester{doTrain}, traits, nil
+		}
 		return sdk.TrainFunc(doTrain), traits, nil
 	},
+}
+
+// requester asks for as many processors as its parameter n says.
+type requester struct{ sdk.TrainFunc }
+
+func (requester) Request(params []byte) ([]byte, error) {
+	var p Params
+	if err := json.Unmarshal(params, &p); err != nil {
+		return nil, err
+	}
+	if p.Do == "panic" {
+		panic("no luck")
+	}
+	return fmt.Appendf(nil, `{"cpu": %d}`, p.N), nil
 }
 
 func doTrain(ctx context.Context, run sdk.Run) error {

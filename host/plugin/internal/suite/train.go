@@ -82,7 +82,8 @@ func runTrainable(t *testing.T, start Start) {
 	for name, f := range map[string]func(*testing.T, Start){
 		"train": trains, "train-ends": trainEnds, "train-stop": stops, "train-ahead": runsAhead,
 		"train-checkpoint": checkpoints, "train-save": saves, "train-save-end": savesAtEnd, "train-hears-stop": hearsStop, "train-stop-save": stopsSaved,
-		"train-kill": kills, "train-reuse": reuses, "train-shared": shares, "train-close": closes,
+		"train-request": requests,
+		"train-kill":    kills, "train-reuse": reuses, "train-shared": shares, "train-close": closes,
 	} {
 		t.Run(name, func(t *testing.T) { f(t, start) })
 	}
@@ -90,6 +91,23 @@ func runTrainable(t *testing.T, start Start) {
 		_, err := start(t, sdk.KindTrainable).OpenTrainable(t.Context(), Do("refuse"))
 		wants(t, err, plugin.Refused, `trainable "probe" refused: no such data set`)
 	})
+}
+
+// B-038
+func requests(t *testing.T, start Start) {
+	d := NewDriver(t, start, Do("request"))
+	if !d.Trainer.Traits().Requests {
+		t.Fatal("its traits do not say that it computes requests")
+	}
+	got, err := d.Trainer.Request(t.Context(), []byte(`{"n": 3}`))
+	if err != nil || string(got) != `{"cpu": 3}` {
+		t.Fatalf("%s, %v", got, err)
+	}
+	_, err = d.Trainer.Request(t.Context(), []byte(`{"do": "panic"}`))
+	wants(t, err, plugin.Failed, "Request", "no luck")
+	if _, err := NewDriver(t, start, nil).Trainer.Request(t.Context(), []byte(`{}`)); err == nil {
+		t.Error("a trainable that does not compute requests answered one")
+	}
 }
 
 func trains(t *testing.T, start Start) {

@@ -76,7 +76,7 @@ func (x TrainCommand_Kind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use TrainCommand_Kind.Descriptor instead.
 func (TrainCommand_Kind) EnumDescriptor() ([]byte, []int) {
-	return file_tunehost_v1_trainable_proto_rawDescGZIP(), []int{6, 0}
+	return file_tunehost_v1_trainable_proto_rawDescGZIP(), []int{8, 0}
 }
 
 type TrainEvent_Kind int32
@@ -137,7 +137,7 @@ func (x TrainEvent_Kind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use TrainEvent_Kind.Descriptor instead.
 func (TrainEvent_Kind) EnumDescriptor() ([]byte, []int) {
-	return file_tunehost_v1_trainable_proto_rawDescGZIP(), []int{8, 0}
+	return file_tunehost_v1_trainable_proto_rawDescGZIP(), []int{10, 0}
 }
 
 type DescribeTrainableRequest struct {
@@ -269,6 +269,7 @@ type OpenTrainableResponse struct {
 	Reusable      bool                   `protobuf:"varint,1,opt,name=reusable,proto3" json:"reusable,omitempty"`
 	Shared        bool                   `protobuf:"varint,2,opt,name=shared,proto3" json:"shared,omitempty"`
 	Saves         bool                   `protobuf:"varint,3,opt,name=saves,proto3" json:"saves,omitempty"`
+	Requests      bool                   `protobuf:"varint,4,opt,name=requests,proto3" json:"requests,omitempty"` // it computes what a trial needs from its parameters
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -324,6 +325,101 @@ func (x *OpenTrainableResponse) GetSaves() bool {
 	return false
 }
 
+func (x *OpenTrainableResponse) GetRequests() bool {
+	if x != nil {
+		return x.Requests
+	}
+	return false
+}
+
+type RequestResourcesRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Params        []byte                 `protobuf:"bytes,1,opt,name=params,proto3" json:"params,omitempty"` // JSON object
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RequestResourcesRequest) Reset() {
+	*x = RequestResourcesRequest{}
+	mi := &file_tunehost_v1_trainable_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RequestResourcesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RequestResourcesRequest) ProtoMessage() {}
+
+func (x *RequestResourcesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_tunehost_v1_trainable_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RequestResourcesRequest.ProtoReflect.Descriptor instead.
+func (*RequestResourcesRequest) Descriptor() ([]byte, []int) {
+	return file_tunehost_v1_trainable_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *RequestResourcesRequest) GetParams() []byte {
+	if x != nil {
+		return x.Params
+	}
+	return nil
+}
+
+type RequestResourcesResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Resources     []byte                 `protobuf:"bytes,1,opt,name=resources,proto3" json:"resources,omitempty"` // JSON object: {"cpu": 2, "gpu": "0.5", "memory": "4GiB"}
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RequestResourcesResponse) Reset() {
+	*x = RequestResourcesResponse{}
+	mi := &file_tunehost_v1_trainable_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RequestResourcesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RequestResourcesResponse) ProtoMessage() {}
+
+func (x *RequestResourcesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_tunehost_v1_trainable_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RequestResourcesResponse.ProtoReflect.Descriptor instead.
+func (*RequestResourcesResponse) Descriptor() ([]byte, []int) {
+	return file_tunehost_v1_trainable_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *RequestResourcesResponse) GetResources() []byte {
+	if x != nil {
+		return x.Resources
+	}
+	return nil
+}
+
 type Trial struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
 	Id              string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -348,7 +444,7 @@ type Trial struct {
 
 func (x *Trial) Reset() {
 	*x = Trial{}
-	mi := &file_tunehost_v1_trainable_proto_msgTypes[4]
+	mi := &file_tunehost_v1_trainable_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -360,7 +456,7 @@ func (x *Trial) String() string {
 func (*Trial) ProtoMessage() {}
 
 func (x *Trial) ProtoReflect() protoreflect.Message {
-	mi := &file_tunehost_v1_trainable_proto_msgTypes[4]
+	mi := &file_tunehost_v1_trainable_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -373,7 +469,7 @@ func (x *Trial) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Trial.ProtoReflect.Descriptor instead.
 func (*Trial) Descriptor() ([]byte, []int) {
-	return file_tunehost_v1_trainable_proto_rawDescGZIP(), []int{4}
+	return file_tunehost_v1_trainable_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Trial) GetId() string {
@@ -497,7 +593,7 @@ type TrainRequest struct {
 
 func (x *TrainRequest) Reset() {
 	*x = TrainRequest{}
-	mi := &file_tunehost_v1_trainable_proto_msgTypes[5]
+	mi := &file_tunehost_v1_trainable_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -509,7 +605,7 @@ func (x *TrainRequest) String() string {
 func (*TrainRequest) ProtoMessage() {}
 
 func (x *TrainRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_tunehost_v1_trainable_proto_msgTypes[5]
+	mi := &file_tunehost_v1_trainable_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -522,7 +618,7 @@ func (x *TrainRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TrainRequest.ProtoReflect.Descriptor instead.
 func (*TrainRequest) Descriptor() ([]byte, []int) {
-	return file_tunehost_v1_trainable_proto_rawDescGZIP(), []int{5}
+	return file_tunehost_v1_trainable_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *TrainRequest) GetCommands() []*TrainCommand {
@@ -545,7 +641,7 @@ type TrainCommand struct {
 
 func (x *TrainCommand) Reset() {
 	*x = TrainCommand{}
-	mi := &file_tunehost_v1_trainable_proto_msgTypes[6]
+	mi := &file_tunehost_v1_trainable_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -557,7 +653,7 @@ func (x *TrainCommand) String() string {
 func (*TrainCommand) ProtoMessage() {}
 
 func (x *TrainCommand) ProtoReflect() protoreflect.Message {
-	mi := &file_tunehost_v1_trainable_proto_msgTypes[6]
+	mi := &file_tunehost_v1_trainable_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -570,7 +666,7 @@ func (x *TrainCommand) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TrainCommand.ProtoReflect.Descriptor instead.
 func (*TrainCommand) Descriptor() ([]byte, []int) {
-	return file_tunehost_v1_trainable_proto_rawDescGZIP(), []int{6}
+	return file_tunehost_v1_trainable_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *TrainCommand) GetKind() TrainCommand_Kind {
@@ -617,7 +713,7 @@ type TrainResponse struct {
 
 func (x *TrainResponse) Reset() {
 	*x = TrainResponse{}
-	mi := &file_tunehost_v1_trainable_proto_msgTypes[7]
+	mi := &file_tunehost_v1_trainable_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -629,7 +725,7 @@ func (x *TrainResponse) String() string {
 func (*TrainResponse) ProtoMessage() {}
 
 func (x *TrainResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_tunehost_v1_trainable_proto_msgTypes[7]
+	mi := &file_tunehost_v1_trainable_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -642,7 +738,7 @@ func (x *TrainResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TrainResponse.ProtoReflect.Descriptor instead.
 func (*TrainResponse) Descriptor() ([]byte, []int) {
-	return file_tunehost_v1_trainable_proto_rawDescGZIP(), []int{7}
+	return file_tunehost_v1_trainable_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *TrainResponse) GetEvents() []*TrainEvent {
@@ -671,7 +767,7 @@ type TrainEvent struct {
 
 func (x *TrainEvent) Reset() {
 	*x = TrainEvent{}
-	mi := &file_tunehost_v1_trainable_proto_msgTypes[8]
+	mi := &file_tunehost_v1_trainable_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -683,7 +779,7 @@ func (x *TrainEvent) String() string {
 func (*TrainEvent) ProtoMessage() {}
 
 func (x *TrainEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_tunehost_v1_trainable_proto_msgTypes[8]
+	mi := &file_tunehost_v1_trainable_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -696,7 +792,7 @@ func (x *TrainEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TrainEvent.ProtoReflect.Descriptor instead.
 func (*TrainEvent) Descriptor() ([]byte, []int) {
-	return file_tunehost_v1_trainable_proto_rawDescGZIP(), []int{8}
+	return file_tunehost_v1_trainable_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *TrainEvent) GetKind() TrainEvent_Kind {
@@ -785,11 +881,16 @@ const file_tunehost_v1_trainable_proto_rawDesc = "" +
 	"\x19DescribeTrainableResponse\x12%\n" +
 	"\x04info\x18\x01 \x01(\v2\x11.tunehost.v1.InfoR\x04info\"0\n" +
 	"\x14OpenTrainableRequest\x12\x18\n" +
-	"\aoptions\x18\x01 \x01(\fR\aoptions\"a\n" +
+	"\aoptions\x18\x01 \x01(\fR\aoptions\"}\n" +
 	"\x15OpenTrainableResponse\x12\x1a\n" +
 	"\breusable\x18\x01 \x01(\bR\breusable\x12\x16\n" +
 	"\x06shared\x18\x02 \x01(\bR\x06shared\x12\x14\n" +
-	"\x05saves\x18\x03 \x01(\bR\x05saves\"\xca\x03\n" +
+	"\x05saves\x18\x03 \x01(\bR\x05saves\x12\x1a\n" +
+	"\brequests\x18\x04 \x01(\bR\brequests\"1\n" +
+	"\x17RequestResourcesRequest\x12\x16\n" +
+	"\x06params\x18\x01 \x01(\fR\x06params\"8\n" +
+	"\x18RequestResourcesResponse\x12\x1c\n" +
+	"\tresources\x18\x01 \x01(\fR\tresources\"\xca\x03\n" +
 	"\x05Trial\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06number\x18\x02 \x01(\rR\x06number\x12\x18\n" +
@@ -853,11 +954,12 @@ const file_tunehost_v1_trainable_proto_rawDesc = "" +
 	"\n" +
 	"KIND_ENDED\x10\x04\x12\f\n" +
 	"\bKIND_LOG\x10\x05\x12\x11\n" +
-	"\rKIND_REJECTED\x10\x062\x92\x02\n" +
+	"\rKIND_REJECTED\x10\x062\xf3\x02\n" +
 	"\x10TrainableService\x12b\n" +
 	"\x11DescribeTrainable\x12%.tunehost.v1.DescribeTrainableRequest\x1a&.tunehost.v1.DescribeTrainableResponse\x12V\n" +
 	"\rOpenTrainable\x12!.tunehost.v1.OpenTrainableRequest\x1a\".tunehost.v1.OpenTrainableResponse\x12B\n" +
-	"\x05Train\x12\x19.tunehost.v1.TrainRequest\x1a\x1a.tunehost.v1.TrainResponse(\x010\x01BGZEgithub.com/tunehost/tunehost/plugins/sdk/proto/tunehost/v1;tunehostv1b\x06proto3"
+	"\x05Train\x12\x19.tunehost.v1.TrainRequest\x1a\x1a.tunehost.v1.TrainResponse(\x010\x01\x12_\n" +
+	"\x10RequestResources\x12$.tunehost.v1.RequestResourcesRequest\x1a%.tunehost.v1.RequestResourcesResponseBGZEgithub.com/tunehost/tunehost/plugins/sdk/proto/tunehost/v1;tunehostv1b\x06proto3"
 
 var (
 	file_tunehost_v1_trainable_proto_rawDescOnce sync.Once
@@ -872,7 +974,7 @@ func file_tunehost_v1_trainable_proto_rawDescGZIP() []byte {
 }
 
 var file_tunehost_v1_trainable_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_tunehost_v1_trainable_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_tunehost_v1_trainable_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_tunehost_v1_trainable_proto_goTypes = []any{
 	(TrainCommand_Kind)(0),            // 0: tunehost.v1.TrainCommand.Kind
 	(TrainEvent_Kind)(0),              // 1: tunehost.v1.TrainEvent.Kind
@@ -880,30 +982,34 @@ var file_tunehost_v1_trainable_proto_goTypes = []any{
 	(*DescribeTrainableResponse)(nil), // 3: tunehost.v1.DescribeTrainableResponse
 	(*OpenTrainableRequest)(nil),      // 4: tunehost.v1.OpenTrainableRequest
 	(*OpenTrainableResponse)(nil),     // 5: tunehost.v1.OpenTrainableResponse
-	(*Trial)(nil),                     // 6: tunehost.v1.Trial
-	(*TrainRequest)(nil),              // 7: tunehost.v1.TrainRequest
-	(*TrainCommand)(nil),              // 8: tunehost.v1.TrainCommand
-	(*TrainResponse)(nil),             // 9: tunehost.v1.TrainResponse
-	(*TrainEvent)(nil),                // 10: tunehost.v1.TrainEvent
-	(*Info)(nil),                      // 11: tunehost.v1.Info
-	(*Metric)(nil),                    // 12: tunehost.v1.Metric
+	(*RequestResourcesRequest)(nil),   // 6: tunehost.v1.RequestResourcesRequest
+	(*RequestResourcesResponse)(nil),  // 7: tunehost.v1.RequestResourcesResponse
+	(*Trial)(nil),                     // 8: tunehost.v1.Trial
+	(*TrainRequest)(nil),              // 9: tunehost.v1.TrainRequest
+	(*TrainCommand)(nil),              // 10: tunehost.v1.TrainCommand
+	(*TrainResponse)(nil),             // 11: tunehost.v1.TrainResponse
+	(*TrainEvent)(nil),                // 12: tunehost.v1.TrainEvent
+	(*Info)(nil),                      // 13: tunehost.v1.Info
+	(*Metric)(nil),                    // 14: tunehost.v1.Metric
 }
 var file_tunehost_v1_trainable_proto_depIdxs = []int32{
-	11, // 0: tunehost.v1.DescribeTrainableResponse.info:type_name -> tunehost.v1.Info
-	8,  // 1: tunehost.v1.TrainRequest.commands:type_name -> tunehost.v1.TrainCommand
+	13, // 0: tunehost.v1.DescribeTrainableResponse.info:type_name -> tunehost.v1.Info
+	10, // 1: tunehost.v1.TrainRequest.commands:type_name -> tunehost.v1.TrainCommand
 	0,  // 2: tunehost.v1.TrainCommand.kind:type_name -> tunehost.v1.TrainCommand.Kind
-	6,  // 3: tunehost.v1.TrainCommand.trial:type_name -> tunehost.v1.Trial
-	10, // 4: tunehost.v1.TrainResponse.events:type_name -> tunehost.v1.TrainEvent
+	8,  // 3: tunehost.v1.TrainCommand.trial:type_name -> tunehost.v1.Trial
+	12, // 4: tunehost.v1.TrainResponse.events:type_name -> tunehost.v1.TrainEvent
 	1,  // 5: tunehost.v1.TrainEvent.kind:type_name -> tunehost.v1.TrainEvent.Kind
-	12, // 6: tunehost.v1.TrainEvent.metrics:type_name -> tunehost.v1.Metric
+	14, // 6: tunehost.v1.TrainEvent.metrics:type_name -> tunehost.v1.Metric
 	2,  // 7: tunehost.v1.TrainableService.DescribeTrainable:input_type -> tunehost.v1.DescribeTrainableRequest
 	4,  // 8: tunehost.v1.TrainableService.OpenTrainable:input_type -> tunehost.v1.OpenTrainableRequest
-	7,  // 9: tunehost.v1.TrainableService.Train:input_type -> tunehost.v1.TrainRequest
-	3,  // 10: tunehost.v1.TrainableService.DescribeTrainable:output_type -> tunehost.v1.DescribeTrainableResponse
-	5,  // 11: tunehost.v1.TrainableService.OpenTrainable:output_type -> tunehost.v1.OpenTrainableResponse
-	9,  // 12: tunehost.v1.TrainableService.Train:output_type -> tunehost.v1.TrainResponse
-	10, // [10:13] is the sub-list for method output_type
-	7,  // [7:10] is the sub-list for method input_type
+	9,  // 9: tunehost.v1.TrainableService.Train:input_type -> tunehost.v1.TrainRequest
+	6,  // 10: tunehost.v1.TrainableService.RequestResources:input_type -> tunehost.v1.RequestResourcesRequest
+	3,  // 11: tunehost.v1.TrainableService.DescribeTrainable:output_type -> tunehost.v1.DescribeTrainableResponse
+	5,  // 12: tunehost.v1.TrainableService.OpenTrainable:output_type -> tunehost.v1.OpenTrainableResponse
+	11, // 13: tunehost.v1.TrainableService.Train:output_type -> tunehost.v1.TrainResponse
+	7,  // 14: tunehost.v1.TrainableService.RequestResources:output_type -> tunehost.v1.RequestResourcesResponse
+	11, // [11:15] is the sub-list for method output_type
+	7,  // [7:11] is the sub-list for method input_type
 	7,  // [7:7] is the sub-list for extension type_name
 	7,  // [7:7] is the sub-list for extension extendee
 	0,  // [0:7] is the sub-list for field type_name
@@ -921,7 +1027,7 @@ func file_tunehost_v1_trainable_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_tunehost_v1_trainable_proto_rawDesc), len(file_tunehost_v1_trainable_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   9,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -22,6 +22,7 @@ const (
 	TrainableService_DescribeTrainable_FullMethodName = "/tunehost.v1.TrainableService/DescribeTrainable"
 	TrainableService_OpenTrainable_FullMethodName     = "/tunehost.v1.TrainableService/OpenTrainable"
 	TrainableService_Train_FullMethodName             = "/tunehost.v1.TrainableService/Train"
+	TrainableService_RequestResources_FullMethodName  = "/tunehost.v1.TrainableService/RequestResources"
 )
 
 // TrainableServiceClient is the client API for TrainableService service.
@@ -35,6 +36,8 @@ type TrainableServiceClient interface {
 	DescribeTrainable(ctx context.Context, in *DescribeTrainableRequest, opts ...grpc.CallOption) (*DescribeTrainableResponse, error)
 	OpenTrainable(ctx context.Context, in *OpenTrainableRequest, opts ...grpc.CallOption) (*OpenTrainableResponse, error)
 	Train(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[TrainRequest, TrainResponse], error)
+	// RequestResources is called only if OpenTrainableResponse.requests was set.
+	RequestResources(ctx context.Context, in *RequestResourcesRequest, opts ...grpc.CallOption) (*RequestResourcesResponse, error)
 }
 
 type trainableServiceClient struct {
@@ -78,6 +81,16 @@ func (c *trainableServiceClient) Train(ctx context.Context, opts ...grpc.CallOpt
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type TrainableService_TrainClient = grpc.BidiStreamingClient[TrainRequest, TrainResponse]
 
+func (c *trainableServiceClient) RequestResources(ctx context.Context, in *RequestResourcesRequest, opts ...grpc.CallOption) (*RequestResourcesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RequestResourcesResponse)
+	err := c.cc.Invoke(ctx, TrainableService_RequestResources_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // TrainableServiceServer is the server API for TrainableService service.
 // All implementations must embed UnimplementedTrainableServiceServer
 // for forward compatibility.
@@ -89,6 +102,8 @@ type TrainableServiceServer interface {
 	DescribeTrainable(context.Context, *DescribeTrainableRequest) (*DescribeTrainableResponse, error)
 	OpenTrainable(context.Context, *OpenTrainableRequest) (*OpenTrainableResponse, error)
 	Train(grpc.BidiStreamingServer[TrainRequest, TrainResponse]) error
+	// RequestResources is called only if OpenTrainableResponse.requests was set.
+	RequestResources(context.Context, *RequestResourcesRequest) (*RequestResourcesResponse, error)
 	mustEmbedUnimplementedTrainableServiceServer()
 }
 
@@ -107,6 +122,9 @@ func (UnimplementedTrainableServiceServer) OpenTrainable(context.Context, *OpenT
 }
 func (UnimplementedTrainableServiceServer) Train(grpc.BidiStreamingServer[TrainRequest, TrainResponse]) error {
 	return status.Error(codes.Unimplemented, "method Train not implemented")
+}
+func (UnimplementedTrainableServiceServer) RequestResources(context.Context, *RequestResourcesRequest) (*RequestResourcesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RequestResources not implemented")
 }
 func (UnimplementedTrainableServiceServer) mustEmbedUnimplementedTrainableServiceServer() {}
 func (UnimplementedTrainableServiceServer) testEmbeddedByValue()                          {}
@@ -172,6 +190,24 @@ func _TrainableService_Train_Handler(srv interface{}, stream grpc.ServerStream) 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type TrainableService_TrainServer = grpc.BidiStreamingServer[TrainRequest, TrainResponse]
 
+func _TrainableService_RequestResources_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RequestResourcesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(TrainableServiceServer).RequestResources(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: TrainableService_RequestResources_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(TrainableServiceServer).RequestResources(ctx, req.(*RequestResourcesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // TrainableService_ServiceDesc is the grpc.ServiceDesc for TrainableService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -186,6 +222,10 @@ var TrainableService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "OpenTrainable",
 			Handler:    _TrainableService_OpenTrainable_Handler,
+		},
+		{
+			MethodName: "RequestResources",
+			Handler:    _TrainableService_RequestResources_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{
