@@ -107,7 +107,7 @@ test: $(VENV)/ready ## all tests of Go packages, with the race detector
 .PHONY: examples
 examples: $(VENV)/ready ## every example runs; none is skipped
 	$(call heading,examples)
-	@go test -v ./examples/... 2>&1 | tee $(TEST_LOG)
+	@go test -count=1 -v ./examples/... 2>&1 | tee $(TEST_LOG)
 	@! grep -- '--- SKIP' $(TEST_LOG) || { echo 'an example was skipped; see above what it needs' >&2; exit 1; }
 
 .PHONY: generate
