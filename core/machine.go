@@ -56,7 +56,8 @@ type Machine struct {
 	nextAsk     uint64
 	suggested   uint64
 	status      SearcherStatus
-	waits       int // "not yet" while nothing ran
+	searchEnded bool // the scheduler knows that no further trial will come
+	waits       int  // "not yet" while nothing ran
 	waitUntil   int64
 	wake        int64 // the timer that is set
 	observation uint64
@@ -124,6 +125,7 @@ func (m *Machine) Apply(at int64, e Event) []Action {
 	}
 	e.apply(m)
 	m.schedule()
+	m.searchOver()
 	m.finishIfDone()
 	m.setTimer()
 	return m.actions
@@ -141,6 +143,7 @@ func (e *ExperimentStarted) apply(m *Machine) {
 func (e *SettingsChanged) apply(m *Machine) {
 	m.settings(e.Spec)
 	m.reopen()
+	m.searchEnded = m.searchEnded && m.exhausted()
 }
 
 func (m *Machine) settings(s Spec) {
@@ -251,6 +254,16 @@ func (m *Machine) finish(o Outcome, reason string) {
 // exhausted: no further trial will be asked for.
 func (m *Machine) exhausted() bool {
 	return m.status == SearcherExhausted || m.spec.Trials >= 0 && m.planned >= m.spec.Trials
+}
+
+// searchOver tells the scheduler, once, that no further trial will come: those
+// that it gathers for a comparison are all there.
+func (m *Machine) searchOver() {
+	if m.searchEnded || !m.hosted || m.outcome != 0 || !m.exhausted() {
+		return
+	}
+	m.searchEnded = true
+	m.tell(Observation{Kind: SawSearchEnded, To: ToScheduler})
 }
 
 // endsForGood: it is ending, and nothing is kept for later.

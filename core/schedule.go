@@ -183,7 +183,9 @@ func (m *Machine) stuckSearcher() {
 		m.end(Failed, "the searcher says \"not yet\" though no trial is running or waiting; it would wait for ever")
 		return
 	}
-	m.waitUntil = m.now + waitRetryNS
+	if !m.spec.Manual { // there, the next offer asks again
+		m.waitUntil = m.now + waitRetryNS
+	}
 }
 
 // goingOn: a trial runs or will, a decision is to come, or the user holds one.
@@ -259,6 +261,9 @@ func standsOn(p resource.Placement, node uint32) bool {
 func (e *OfferMade) apply(m *Machine) {
 	m.offers++
 	m.work = true
+	if m.status == SearcherWaits && !m.goingOn() {
+		m.status = SearcherReady
+	}
 }
 
 func (e *OfferWithdrawn) apply(m *Machine) {

@@ -58,6 +58,7 @@ func (e *TrialReset) apply(m *Machine) {
 	t := &m.trials[e.Trial]
 	t.failures, t.noRestore = 0, e.Scratch
 	m.reopen()
+	m.lose(e.Trial)
 	m.move(e.Trial, Pending)
 	m.enqueue(e.Trial, false)
 	m.tell(Observation{Kind: SawRequeued, To: ToReporters, Trial: e.Trial, Attempt: t.attempt, Reason: "reset after its error"})

@@ -38,13 +38,19 @@ func (s *scheduling) run(ctx context.Context) {
 		if !ok {
 			return
 		}
-		if err := s.decide(ctx, items); err != nil {
-			if ctx.Err() == nil {
-				s.inbox.post(&core.PluginFailed{Error: err.Error()})
-			}
+		if s.handle(ctx, items) != nil {
 			return
 		}
 	}
+}
+
+// handle ends the experiment, saved, when the scheduler is beyond help (B-077).
+func (s *scheduling) handle(ctx context.Context, items []scheduleWork) error {
+	err := s.decide(ctx, items)
+	if err != nil && ctx.Err() == nil {
+		s.inbox.post(&core.PluginFailed{Error: err.Error()})
+	}
+	return err
 }
 
 func (s *scheduling) decide(ctx context.Context, items []scheduleWork) error {

@@ -62,28 +62,60 @@ type session struct {
 	toldBefore uint64
 }
 
-// newSession takes the directory's lock: from here on nobody else writes to it
-// (B-085).
-func newSession(_ context.Context, o Options, e *config.Experiment, dir storage.Dir) (*session, error) {
+// newSession is not kept anywhere yet: see occupy and float.
+func newSession(o Options, e *config.Experiment) *session {
 	if o.Clock == nil {
 		o.Clock = SystemClock{}
 	}
-	if err := dir.Create(); err != nil {
-		return nil, &UserError{err}
+	if o.manual {
+		e.Trainable = nil // whatever the file says, the caller trains
 	}
-	lock, err := journal.LockDir(dir.Path(), o.Clock.Now())
-	if err != nil {
-		return nil, &UserError{err}
-	}
-	s := &session{options: o, experiment: e, dir: dir, lock: lock, clock: o.Clock, machine: core.New(),
+	return &session{options: o, experiment: e, clock: o.Clock, machine: core.New(),
 		inbox: newInbox(), failure: make(chan error, 1)}
-	s.screen = &screen{out: o.Stderr, logs: dir.Log(), seen: map[string]int{}}
-	if s.log, s.logFile, err = newLog(o, dir.Log(), s.screen); err != nil {
-		_ = lock.Unlock()
-		return nil, err
+}
+
+// after takes steps, each if those before it went well, and closes the session if
+// one did not.
+func (s *session) after(steps ...func() error) (*session, error) {
+	for _, step := range steps {
+		if err := step(); err != nil {
+			s.close()
+			return nil, err
+		}
 	}
-	s.guard()
 	return s, nil
+}
+
+// occupy takes the directory's lock: from here on nobody else writes to it
+// (B-085).
+func (s *session) occupy(dir storage.Dir) (err error) {
+	if err := dir.Create(); err != nil {
+		return &UserError{err}
+	}
+	if s.lock, err = journal.LockDir(dir.Path(), s.clock.Now()); err != nil {
+		return &UserError{err}
+	}
+	f, err := os.OpenFile(dir.Log(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	s.dir, s.logFile, s.read = dir, f, readJournal(dir.Journal())
+	s.keepLog(f)
+	s.guard()
+	return nil
+}
+
+// float keeps the session in memory: nothing is written, and nothing can be gone
+// on with.
+func (s *session) float() {
+	m := &memory{}
+	s.record, s.read, s.mark = m, m.read, local.NewMark("")
+	s.keepLog(io.Discard)
+}
+
+func (s *session) keepLog(file io.Writer) {
+	s.screen = &screen{out: s.options.Stderr, logs: s.dir.Log(), seen: map[string]int{}}
+	s.log = newLog(s.options, file, s.screen)
 }
 
 // guard sees to it that nothing of this host will be left running, and that
@@ -113,8 +145,12 @@ func (s *session) close() {
 			s.log.Error(err.Error())
 		}
 	}
-	_ = s.logFile.Close()
-	_ = s.lock.Unlock()
+	if s.logFile != nil {
+		_ = s.logFile.Close()
+	}
+	if s.lock != nil {
+		_ = s.lock.Unlock()
+	}
 }
 
 // create begins the record of a new experiment.
@@ -126,6 +162,16 @@ func (s *session) create() error {
 	if err := s.openPlugins(0, 0); err != nil {
 		return err
 	}
+	if s.lock != nil {
+		if err := s.settle(); err != nil {
+			return err
+		}
+	}
+	return s.start()
+}
+
+// settle makes what a new experiment is in its directory.
+func (s *session) settle() error {
 	if err := s.file.Write(s.dir); err != nil {
 		return err
 	}
@@ -137,10 +183,7 @@ func (s *session) create() error {
 		return err
 	}
 	// The experiment's file comes last: with it, the experiment exists.
-	if err := storage.WriteFile(s.dir.Experiment(), s.experiment.Source); err != nil {
-		return err
-	}
-	return s.start()
+	return storage.WriteFile(s.dir.Experiment(), s.experiment.Source)
 }
 
 // newRecord makes the record of a new experiment. One without events is what a
@@ -185,6 +228,9 @@ func (s *session) open(changed bool) error {
 	if opened.Cut != nil {
 		s.log.Warn("the end of the record was torn by a crash and is cut off: " + opened.Cut.String())
 	}
+	if err := s.sameTrainer(); err != nil {
+		return err
+	}
 	if err := s.openPlugins(s.machine.Observations(), s.machine.Decided()); err != nil {
 		return err
 	}
@@ -194,6 +240,17 @@ func (s *session) open(changed bool) error {
 		}
 	}
 	return s.start()
+}
+
+// sameTrainer: who trained an experiment's trials goes on to train them.
+func (s *session) sameTrainer() error {
+	switch manual := s.machine.Spec().Manual; {
+	case !s.begun || manual == s.options.manual:
+		return nil
+	case manual:
+		return userError("%s: its trials are trained by the caller of `tunehost asktell`; go on with that", s.dir.Path())
+	}
+	return userError("%s: its trials are trained by its trainable; go on with `tunehost run`, or give another --name", s.dir.Path())
 }
 
 // resets are the trials in ERROR that shall run again (B-082).
@@ -218,7 +275,6 @@ func (s *session) prepare() {
 		host = "localhost"
 	}
 	s.narrator = &narrator{machine: s.machine, trial: s.trials.report, tracks: map[core.TrialNo]*track{}, host: host}
-	s.read = readJournal(s.dir.Journal())
 }
 
 // replay applies records of earlier hosts. Nothing is done but listening: what
@@ -252,7 +308,9 @@ func (s *session) hear(e core.Event, actions []core.Action) {
 		if t.Observation.To&core.ToScheduler != 0 && !s.machine.Spec().Quiet {
 			s.untold = append(s.untold, s.untoldOf(t.Observation))
 		}
-		s.early = append(s.early, s.narrator.event(t.Observation))
+		if t.Observation.To&core.ToReporters != 0 {
+			s.early = append(s.early, s.narrator.event(t.Observation))
+		}
 	}
 	for len(s.untold) > 0 && s.untold[0].event.Number <= s.machine.Decided() {
 		s.untold = s.untold[1:]
@@ -292,5 +350,7 @@ func (s *session) openPlugins(told, decided uint64) (err error) {
 }
 
 func (s *session) spec() (core.Spec, error) {
-	return specOf(s.experiment, s.file.Seed, s.plugins.traits())
+	spec, err := specOf(s.experiment, s.file.Seed, s.plugins.traits())
+	spec.Manual = s.options.manual
+	return spec, err
 }

@@ -269,11 +269,7 @@ func (s *session) startDrivers(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.publishing.reporters = reporters
-	for _, r := range reporters {
-		go r.run()
-	}
-	go c.publishing.run()
+	s.publish(reporters)
 	go c.searching.run(ctx)
 	go c.scheduling.run(ctx)
 	if c.training != nil {
@@ -283,6 +279,15 @@ func (s *session) startDrivers(ctx context.Context) error {
 	c.scheduling.work.flush()
 	c.publishing.flush()
 	return nil
+}
+
+func (s *session) publish(reporters []*reporting) {
+	c := s.crew
+	c.publishing.reporters = reporters
+	for _, r := range reporters {
+		go r.run()
+	}
+	go c.publishing.run()
 }
 
 // stopDrivers ends them in order: nothing is trained any more, then the last

@@ -32,6 +32,8 @@ type audit struct {
 	suggested uint64
 	planned   int64
 	exhausted bool
+
+	searchEnded bool // the scheduler was told
 }
 
 type attemptKey struct {
@@ -69,6 +71,7 @@ func (a *audit) before(_ int64, e core.Event) {
 		a.spec = e.Spec
 	case *core.SettingsChanged:
 		a.spec, a.ended, a.closing = e.Spec, false, false
+		a.searchEnded = a.searchEnded && a.searched()
 	case *core.PauseRequested:
 		a.onHold = a.onHold || e.All
 	case *core.UnpauseRequested:
@@ -148,6 +151,11 @@ func (a *audit) ends() bool {
 	return o == core.Finished || o == core.StoppedByUser
 }
 
+// searched says whether no further trial will be asked for.
+func (a *audit) searched() bool {
+	return a.exhausted || a.spec.Trials >= 0 && a.planned >= a.spec.Trials
+}
+
 func (a *audit) ordered(c core.Command) {
 	t := a.trial(c.Trial)
 	if t != nil && c.Kind == core.Resize && c.Request != nil && a.was[c.Trial] != core.Running {
@@ -217,6 +225,9 @@ func (a *audit) whole() error {
 	}
 	if err := a.resources(); err != nil {
 		return err
+	}
+	if o, _ := a.m.Outcome(); a.hosted && o == 0 && a.searchEnded != a.searched() {
+		return fmt.Errorf("the search's end was told is %t", a.searchEnded)
 	}
 	for number := range a.owed {
 		if k := a.owed[number]; !a.m.Owes(number) || a.m.State(k.trial).Final() {

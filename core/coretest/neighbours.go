@@ -63,6 +63,9 @@ func (w *World) quiet() []core.Event {
 	if e := w.resumePaused(); e != nil {
 		return []core.Event{e}
 	}
+	if w.M.Offers() > 0 { // the searcher said "not yet"; the caller tries again
+		return []core.Event{&core.OfferWithdrawn{}, &core.OfferMade{}}
+	}
 	return w.tick()
 }
 
