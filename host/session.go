@@ -100,6 +100,11 @@ func (s *session) create() error {
 	if err := s.openPlugins(0, 0); err != nil {
 		return err
 	}
+	// What can be refused is refused before there is anything to go on with.
+	first, err := s.beginning()
+	if err != nil {
+		return err
+	}
 	if err := s.file.Write(s.dir); err != nil {
 		return err
 	}
@@ -118,11 +123,8 @@ func (s *session) create() error {
 	if err := storage.WriteFile(s.dir.Experiment(), s.experiment.Source); err != nil {
 		return err
 	}
-	spec, err := s.spec()
-	if err != nil {
-		return err
-	}
-	return s.start([]core.Event{&core.ExperimentStarted{Spec: spec}}, nil)
+	s.start(first)
+	return nil
 }
 
 // open replays the record; that is all of resuming.
@@ -147,18 +149,17 @@ func (s *session) open(changed bool) error {
 	if err := s.openPlugins(s.machine.Observations(), s.machine.Decided()); err != nil {
 		return err
 	}
-	var events []core.Event
+	events, err := s.continuing(changed)
+	if err != nil {
+		return err
+	}
 	if changed {
-		spec, err := s.spec()
-		if err != nil {
-			return err
-		}
 		if err := s.file.Write(s.dir); err != nil {
 			return err
 		}
-		events = append(events, &core.SettingsChanged{Spec: spec})
 	}
-	return s.start(nil, append(events, s.resets()...))
+	s.start(events)
+	return nil
 }
 
 // resets are the trials in ERROR that shall run again (B-082).

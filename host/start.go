@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/tunehost/tunehost/core"
@@ -17,28 +18,55 @@ import (
 
 func dirOf(file string) string { return filepath.Dir(file) }
 
-// start makes the loop and its crew, and posts what this host begins with: what
-// comes before its start, the start, what comes after it, the user's points in a
-// new experiment, and its nodes.
-func (s *session) start(before, after []core.Event) error {
+// beginning is what a new experiment begins with: its start, this host's, the
+// user's points, and the nodes.
+func (s *session) beginning() ([]core.Event, error) {
+	spec, err := s.spec()
+	if err != nil {
+		return nil, err
+	}
 	nodes, err := s.nodes()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	events := append(before, &core.HostStarted{Wall: s.clock.Now().UnixNano(), PID: uint32(os.Getpid()), Host: s.narrator.host})
-	events = append(events, after...)
-	if len(before) > 0 {
-		points, err := s.points()
+	points, err := s.points()
+	if err != nil {
+		return nil, err
+	}
+	events := []core.Event{&core.ExperimentStarted{Spec: spec}, s.hostStarted()}
+	return slices.Concat(events, points, nodes), nil
+}
+
+// continuing is what a host goes on with: its start, what was changed, and the
+// nodes. An earlier host may have died before it recorded the beginning.
+func (s *session) continuing(changed bool) ([]core.Event, error) {
+	if len(s.machine.Spec().Objectives) == 0 {
+		return s.beginning()
+	}
+	nodes, err := s.nodes()
+	if err != nil {
+		return nil, err
+	}
+	events := []core.Event{s.hostStarted()}
+	if changed {
+		spec, err := s.spec()
 		if err != nil {
-			return err
+			return nil, err
 		}
-		events = append(events, points...)
+		events = append(events, &core.SettingsChanged{Spec: spec})
 	}
-	events = append(events, nodes...)
+	return slices.Concat(events, s.resets(), nodes), nil
+}
+
+func (s *session) hostStarted() *core.HostStarted {
+	return &core.HostStarted{Wall: s.clock.Now().UnixNano(), PID: uint32(os.Getpid()), Host: s.narrator.host}
+}
+
+// start makes the loop and its crew, and posts what this host begins with.
+func (s *session) start(first []core.Event) {
 	s.makeCrew()
 	s.makeLoop()
-	s.inbox.post(events...)
-	return nil
+	s.inbox.post(first...)
 }
 
 // nodes are what this machine offers (B-035: checked before anything starts).
