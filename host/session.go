@@ -164,12 +164,18 @@ func (s *session) create() error {
 	if err := s.openPlugins(0, 0); err != nil {
 		return err
 	}
+	// What can be refused is refused before there is anything to go on with.
+	first, err := s.first()
+	if err != nil {
+		return err
+	}
 	if s.lock != nil {
 		if err := s.settle(); err != nil {
 			return err
 		}
 	}
-	return s.start()
+	s.start(first)
+	return nil
 }
 
 // settle makes what a new experiment is in its directory.
@@ -237,12 +243,17 @@ func (s *session) open(changed bool) error {
 	if err := s.openPlugins(s.machine.Observations(), s.machine.Decided()); err != nil {
 		return err
 	}
+	first, err := s.first()
+	if err != nil {
+		return err
+	}
 	if changed {
 		if err := s.file.Write(s.dir); err != nil {
 			return err
 		}
 	}
-	return s.start()
+	s.start(first)
+	return nil
 }
 
 // sameTrainer: who trained an experiment's trials goes on to train them.
