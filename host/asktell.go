@@ -78,9 +78,8 @@ func (s *session) converse(ctx context.Context, in *asktell.Input, w io.Writer) 
 	}
 	err := asktell.Serve(ctx, in, w, m)
 	if broken := m.leave(); broken != nil {
-		s.stopDrivers(true)
 		return broken
 	}
-	s.stopDrivers(false)
-	return err
+	s.publishRest()
+	return errors.Join(err, m.step())
 }

@@ -283,6 +283,7 @@ func (s *session) startDrivers(ctx context.Context) error {
 	return nil
 }
 
+// publish begins to tell reporters.
 func (s *session) publish(reporters []*reporting) {
 	c := s.crew
 	c.publishing.reporters = reporters
@@ -305,10 +306,15 @@ func (s *session) stopDrivers(broken bool) {
 	<-c.searching.done // a plugin is closed by whoever does not call it any more
 	<-c.scheduling.done
 	if !broken {
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-		defer cancel()
-		c.publishing.close(ctx)
+		s.publishRest()
 	}
+}
+
+// publishRest tells reporters the last news, and waits for those that listen.
+func (s *session) publishRest() {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	s.crew.publishing.close(ctx)
 }
 
 func (s *session) ended() Ended {
