@@ -152,7 +152,7 @@ func (s *session) makeCrew() {
 		publishing: newPublishing(s.record, s.log, s.clock, s.fail),
 		searching: &searching{searcher: s.plugins.searcher, name: e.Searcher.Name, seed: seed, inbox: s.inbox, log: s.log,
 			clock: s.clock, slow: slowCall, work: newQueue[searchWork](), done: make(chan struct{}),
-			given:      func(index uint64) space.Point { return gridPoint(e.Space, index) },
+			space:      e.Space,
 			suggestion: func(index uint64, p space.Point) (core.Suggestion, error) { return suggest(e, seed, index, p) }},
 		scheduling: &scheduling{scheduler: s.plugins.scheduler, name: e.Scheduler.Name, inbox: s.inbox, log: s.log,
 			clock: s.clock, slow: slowCall, work: newQueue[scheduleWork](), done: make(chan struct{}),
