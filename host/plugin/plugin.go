@@ -72,6 +72,9 @@ type Trainer interface {
 	// after Close. Any other error means that the process has failed, and
 	// every run in it. The slice is valid until the next call.
 	Recv() ([]train.Event, error)
+	// Kill ends the process at once, with whatever is in its group; Recv says
+	// so. The trainer is still to be closed.
+	Kill()
 	// Close ends the runs' contexts and the process.
 	Close() error
 }
