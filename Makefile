@@ -92,14 +92,14 @@ proto: $(BUF) ## buf lint; nothing breaks the frozen version 1 of the protocol
 	echo 'plugins of version 1 would break: add fields instead, or begin a package tunehost.v2' >&2; exit 1; }
 
 .PHONY: house
-house: ## the list of behaviours; links, files and functions in documents
+house: ## who imports whom; the list of behaviours; links, files and functions in documents
 	$(call heading,house)
-	@go test -count=1 ./internal/house
+	@go test -count=1 ./internal/...
 
 .PHONY: test
 test: $(VENV)/ready ## all tests of Go packages, with the race detector
 	$(call heading,tests)
-	@go test -race $$(go list ./... | grep -vE '/(examples|internal/house)') 2>&1 | tee $(TEST_LOG) || \
+	@go test -race $$(go list ./... | grep -vE '/tunehost/(examples|internal)') 2>&1 | tee $(TEST_LOG) || \
 	{ echo 'FAILED:'; grep -E '^(--- FAIL|FAIL|panic:|WARNING: DATA RACE)' $(TEST_LOG) | sort -u; exit 1; }
 	@echo 'slowest packages:'; \
 	awk '$$1 == "ok" && $$3 ~ /s$$/ { print "  " $$3 "\t" $$2 }' $(TEST_LOG) | sort -rn | head -8
@@ -107,7 +107,7 @@ test: $(VENV)/ready ## all tests of Go packages, with the race detector
 .PHONY: examples
 examples: $(VENV)/ready ## every example runs; none is skipped
 	$(call heading,examples)
-	@go test -v ./examples/... 2>&1 | tee $(TEST_LOG)
+	@go test -count=1 -v ./examples/... 2>&1 | tee $(TEST_LOG)
 	@! grep -- '--- SKIP' $(TEST_LOG) || { echo 'an example was skipped; see above what it needs' >&2; exit 1; }
 
 .PHONY: generate

@@ -195,6 +195,15 @@ func (m *Machine) goingOn() bool {
 
 func (e *TrialGiven) apply(m *Machine) {
 	m.create(e.Suggestion, e.Extra)
+	m.askLess()
+}
+
+// askLess gives up what is asked for beyond the plan: a trial that was given
+// while the searcher was thinking is one of the planned ones (B-104).
+func (m *Machine) askLess() {
+	if m.spec.Trials >= 0 {
+		m.ask.count = int(max(min(int64(m.ask.count), m.spec.Trials-m.planned), 0))
+	}
 }
 
 func (m *Machine) create(s Suggestion, extra bool) {

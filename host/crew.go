@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -123,6 +122,3 @@ func (c *crew) train(a core.Action) {
 	}
 	c.training.work.put(w)
 }
-
-// report is for the narrator: a trial as reporters see it.
-func (c *crew) report(no core.TrialNo) report.Trial { return c.trials.report(no) }

@@ -18,7 +18,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/trainables/digits"
 )
 
-var plugged = bundled.New(random.Plugin, grid.Plugin, fifo.Plugin, asha.Plugin, chaos.Plugin, digits.Plugin, command.Plugin())
+var plugged = bundled.New(random.Plugin, grid.Plugin, fifo.Plugin, asha.Plugin, chaos.Plugin, digits.Plugin, command.Plugin(), sized)
 
 func TestMain(m *testing.M) {
 	if handled, exit := plugged.Main(os.Args[1:]); handled {

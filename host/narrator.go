@@ -1,11 +1,13 @@
 package host
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/stat"
 	"github.com/tunehost/tunehost/host/report"
 )
 
@@ -31,7 +33,24 @@ func (n *narrator) event(o core.Observation) report.Event {
 	return e
 }
 
-// began notes who runs the attempt.
+// follow takes note of an observation that nobody needs a report of.
+func (n *narrator) follow(o core.Observation) {
+	switch o.Kind {
+	case core.SawStarted:
+		n.begin(o)
+	case core.SawResult:
+		t := n.track(o.Trial)
+		t.last = n.machine.View(o.Trial).TrainNS
+		for _, x := range o.Metrics {
+			t.count(report.Metric{Name: n.machine.MetricName(x.ID), Value: x.Value})
+		}
+	}
+	if o.Kind != core.SawEnd && n.machine.State(o.Trial).Final() {
+		delete(n.tracks, o.Trial)
+	}
+}
+
+// attempt notes who runs the attempt.
 func (n *narrator) attempt(e *core.AttemptStarted) {
 	n.track(e.Trial).pid = e.PID
 }
@@ -51,7 +70,27 @@ func (n *narrator) begin(o core.Observation) uint64 {
 	t.restored, t.fromCkpt = v.Iteration, v.Iteration > 0
 	t.began, t.last = v.TrainNS, v.TrainNS
 	clear(t.sinceSums)
+	clear(t.sums)
+	n.machine.EachSummary(o.Trial, t.recall(n.machine))
 	return t.restored
+}
+
+// recall sets the totals to those of the results that still count, which the
+// machine knows: what came after the checkpoint will be reported again (B-061).
+func (t *track) recall(m *core.Machine) func(core.MetricID, stat.Summary) {
+	return func(id core.MetricID, s stat.Summary) {
+		if name, ok := counter(m.MetricName(id)); ok && s.Finite > 0 {
+			t.sums[name] = whole(float64(s.Mean * float64(s.Finite)))
+		}
+	}
+}
+
+// whole undoes the rounding of a mean of whole numbers.
+func whole(x float64) float64 {
+	if n := math.Round(x); math.Abs(x-n) <= 1e-9*math.Abs(x) {
+		return n
+	}
+	return x
 }
 
 // result adds the host's own fields (B-016).
@@ -70,11 +109,15 @@ func (n *narrator) result(o core.Observation) *report.Result {
 	return r
 }
 
-const perIter = "_this_iter"
+// counter is the name of what a metric counts per iteration.
+func counter(metric string) (name string, ok bool) {
+	name, ok = strings.CutSuffix(metric, "_this_iter")
+	return name, ok && name != "time"
+}
 
 // count sums a counter that is reported per iteration.
 func (t *track) count(x report.Metric) {
-	if name, ok := strings.CutSuffix(x.Name, perIter); ok && name != "time" {
+	if name, ok := counter(x.Name); ok {
 		t.sums[name] = float64(t.sums[name] + x.Value)
 		t.sinceSums[name] = float64(t.sinceSums[name] + x.Value)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/local"
 	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/report/files"
 	"github.com/tunehost/tunehost/host/report/terminal"
 	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/host/storage"
@@ -58,8 +59,9 @@ type session struct {
 	early   []report.Event // observations made before the drivers run
 	failure chan error
 	finish  core.Finish
-	// toldBefore is the last observation of earlier hosts.
-	toldBefore uint64
+	// reported is the last observation that the files are known to have,
+	// toldBefore the last one of earlier hosts.
+	reported, toldBefore uint64
 }
 
 // newSession is not kept anywhere yet: see occupy and float.
@@ -162,12 +164,18 @@ func (s *session) create() error {
 	if err := s.openPlugins(0, 0); err != nil {
 		return err
 	}
+	// What can be refused is refused before there is anything to go on with.
+	first, err := s.first()
+	if err != nil {
+		return err
+	}
 	if s.lock != nil {
 		if err := s.settle(); err != nil {
 			return err
 		}
 	}
-	return s.start()
+	s.start(first)
+	return nil
 }
 
 // settle makes what a new experiment is in its directory.
@@ -220,6 +228,7 @@ func (s *session) open(changed bool) error {
 		return err
 	}
 	s.prepare()
+	s.reported = files.Reported(s.dir.Path())
 	j, opened, err := journal.Open(fs, journal.Options{RunID: id}, s.replay)
 	if err != nil {
 		return &UserError{fmt.Errorf("%s: %w", s.dir.Journal(), err)}
@@ -234,12 +243,17 @@ func (s *session) open(changed bool) error {
 	if err := s.openPlugins(s.machine.Observations(), s.machine.Decided()); err != nil {
 		return err
 	}
+	first, err := s.first()
+	if err != nil {
+		return err
+	}
 	if changed {
 		if err := s.file.Write(s.dir); err != nil {
 			return err
 		}
 	}
-	return s.start()
+	s.start(first)
+	return nil
 }
 
 // sameTrainer: who trained an experiment's trials goes on to train them.
@@ -308,8 +322,12 @@ func (s *session) hear(e core.Event, actions []core.Action) {
 		if t.Observation.To&core.ToScheduler != 0 && !s.machine.Spec().Quiet {
 			s.untold = append(s.untold, s.untoldOf(t.Observation))
 		}
-		if t.Observation.To&core.ToReporters != 0 {
-			s.early = append(s.early, s.narrator.event(t.Observation))
+		switch o := t.Observation; {
+		case o.To&core.ToReporters == 0:
+		case o.Number <= s.reported:
+			s.narrator.follow(o)
+		default:
+			s.early = append(s.early, s.narrator.event(o))
 		}
 	}
 	for len(s.untold) > 0 && s.untold[0].event.Number <= s.machine.Decided() {

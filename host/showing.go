@@ -26,7 +26,7 @@ func (s *session) reporters() ([]*reporting, error) {
 		return nil, err
 	}
 	written := files.New(files.Options{Dir: s.dir.Path(), Formats: formats, Now: s.clock.Now})
-	list := []*reporting{s.reporting("files", written, files.Reported(s.dir.Path()))}
+	list := []*reporting{s.reporting("files", written, s.reported)}
 	switch {
 	case s.options.manual: // standard output is the caller's
 	case s.options.JSON:

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/tunehost/tunehost/core"
@@ -19,21 +20,21 @@ import (
 
 func dirOf(file string) string { return filepath.Dir(file) }
 
-// start makes the loop and its crew, and posts what this host begins with: its
-// start, settings that are not in the record yet, trials to be run again, the
-// user's points in a new experiment, and its nodes.
-func (s *session) start() error {
+// first is what this host begins with: its start, settings that are not in the
+// record yet, trials to be run again, the user's points in a new experiment, and
+// its nodes.
+func (s *session) first() ([]core.Event, error) {
 	nodes, err := s.nodes()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	spec, err := s.spec()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	points, err := s.points()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	events := []core.Event{&core.HostStarted{Wall: s.clock.Now().UnixNano(), PID: uint32(os.Getpid()), Host: s.narrator.host}}
 	switch {
@@ -44,13 +45,14 @@ func (s *session) start() error {
 		// change and recording it.
 		events = append(events, &core.SettingsChanged{Spec: spec})
 	}
-	events = append(events, s.resets()...)
-	events = append(events, points...)
-	events = append(events, nodes...)
+	return slices.Concat(events, s.resets(), points, nodes), nil
+}
+
+// start makes the loop and its crew, and posts what this host begins with.
+func (s *session) start(first []core.Event) {
 	s.makeCrew()
 	s.makeLoop()
-	s.inbox.post(events...)
-	return nil
+	s.inbox.post(first...)
 }
 
 // sameSpec compares what is recorded of settings.

@@ -96,13 +96,14 @@ func TestTableFits(t *testing.T) {
 	tab.column("name", false)
 	tab.column("value", true)
 	tab.column("a long message", false)
-	tab.rows = [][]string{{"ä", "1", strings.Repeat("x", 60)}, {"größer", "100", "short"}}
+	tab.rows = [][]string{{"ä", "0.123456789012", strings.Repeat("x", 60)}, {"größer", "100", "\x1b[2Jshort"}}
 	for _, c := range []struct {
 		width int
 		want  string
 	}{
-		{30, "name    value  a long message\nä           1  xxxxxxxxxxxxxx…\ngrößer    100  short\n"},
-		{13, "name    value\nä           1\ngrößer    100\n"},
+		{38, "name             value  a long message\nä       0.123456789012  xxxxxxxxxxxxx…\ngrößer             100   [2Jshort\n"},
+		{30, "name             value\nä       0.123456789012\ngrößer             100\n"},
+		{5, "name\nä\ngrößer\n"},
 	} {
 		var out bytes.Buffer
 		if err := tab.write(&out, c.width, func(s string) string { return s }); err != nil || out.String() != c.want {

@@ -1,0 +1,171 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/record"
+	"github.com/tunehost/tunehost/host/plugin/bundled"
+	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/plugins/schedulers/fifo"
+	"github.com/tunehost/tunehost/plugins/searchers/grid"
+	"github.com/tunehost/tunehost/plugins/searchers/random"
+	"github.com/tunehost/tunehost/plugins/trainables/chaos"
+)
+
+// screenful is what the user sees, from whichever goroutine it comes.
+type screenful struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (s *screenful) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(b)
+}
+
+func (s *screenful) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
+// quick makes an experiment whose plugins run in the test's process; more are
+// plugins beside the bundled ones.
+func quick(t *testing.T, text string, more ...any) (Options, *screenful) {
+	t.Helper()
+	o, seen := quiet(t, text)
+	o.inProcess = true
+	o.Plugins = bundled.New(append([]any{random.Plugin, grid.Plugin, fifo.Plugin, chaos.Plugin}, more...)...)
+	return o, seen
+}
+
+// quiet makes an experiment with real processes, and collects what is shown.
+func quiet(t *testing.T, text string) (Options, *screenful) {
+	t.Helper()
+	o := write(t, text)
+	seen := &screenful{}
+	o.Stdout, o.Stderr = seen, seen
+	return o, seen
+}
+
+// finish runs an experiment that must end by itself.
+func finish(t *testing.T, o Options) Ended {
+	t.Helper()
+	ended, err := Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ended
+}
+
+// refused runs an experiment that must not begin, and returns its error's text.
+func refused(t *testing.T, o Options) string {
+	t.Helper()
+	ended, err := Run(context.Background(), o)
+	if err == nil {
+		t.Fatalf("it ran: %+v", ended)
+	}
+	return err.Error()
+}
+
+// contains checks that a text has all the parts.
+func contains(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	for _, p := range parts {
+		if !strings.Contains(text, p) {
+			t.Errorf("%q is not in:\n%s", p, text)
+		}
+	}
+}
+
+// audit runs the record through a machine and looks at it after each event.
+func audit(t *testing.T, dir string, look func(m *core.Machine, e core.Event)) *core.Machine {
+	t.Helper()
+	d, err := storage.At(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := core.New()
+	err = readJournal(d.Journal())(func(b []byte) (bool, error) {
+		at, e, err := record.Parse(b)
+		if err != nil {
+			return false, err
+		}
+		m.Apply(at, e)
+		if look != nil {
+			look(m, e)
+		}
+		return true, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// mostRunning is how many trials ever ran at a time.
+func mostRunning(t *testing.T, dir string) (most int) {
+	t.Helper()
+	audit(t, dir, func(m *core.Machine, _ core.Event) { most = max(most, m.Running()) })
+	return most
+}
+
+// params are those of all trials, in order.
+func params(m *core.Machine) (list []string) {
+	for no := range core.TrialNo(m.Trials()) {
+		list = append(list, string(m.Params(no)))
+	}
+	return list
+}
+
+// trialFile reads a file of a trial's directory.
+func trialFile(t *testing.T, dir string, prefix, name string) string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(dir, "trials", prefix+"*", name))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("%s of %s: %v, %v", name, prefix, found, err)
+	}
+	b, err := os.ReadFile(found[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// warp is a clock that runs faster, and jumps.
+type warp struct {
+	speed time.Duration
+	start time.Time
+
+	mu     sync.Mutex
+	jumped time.Duration
+}
+
+func newWarp(speed time.Duration) *warp { return &warp{speed: speed, start: time.Now()} }
+
+func (w *warp) Now() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.start.Add(time.Since(w.start)*w.speed + w.jumped)
+}
+
+func (w *warp) Since(t time.Time) time.Duration { return w.Now().Sub(t) }
+
+func (w *warp) AfterFunc(d time.Duration, f func()) func() bool {
+	return time.AfterFunc(d/w.speed, f).Stop
+}
+
+func (w *warp) jump(d time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.jumped += d
+}

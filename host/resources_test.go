@@ -1,0 +1,242 @@
+package host
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/report"
+)
+
+// B-031: two trials share a GPU, both see it, and no third one runs.
+func TestFractionsOfAGPU(t *testing.T) {
+	o, _ := quiet(t, `
+version: 1
+objective: {metric: score, mode: max}
+trainable:
+  command: [sh, -c, 'echo "devices=$CUDA_VISIBLE_DEVICES" >&2; echo "{{\"score\": 1}}"']
+space: {x: {uniform: [0, 1]}}
+resources: {cpu: 1, gpu: 0.5}
+trials: 6
+`)
+	o.Resources = "cpu=4,gpu=1"
+	ended := finish(t, o)
+	if got := mostRunning(t, ended.Dir); got != 2 {
+		t.Errorf("%d trials ran at a time, want 2", got)
+	}
+	for i := range 6 {
+		if got := trialFile(t, ended.Dir, fmt.Sprintf("%05d", i), "stderr"); got != "devices=0\n" {
+			t.Errorf("trial %d saw %q", i, got)
+		}
+	}
+}
+
+// B-031: a trial that asks for no GPU sees none.
+func TestNoGPUIsSeenUnasked(t *testing.T) {
+	o, seen := quiet(t, `
+version: 1
+objective: {metric: score, mode: max}
+trainable:
+  command: [sh, -c, 'echo "devices=$CUDA_VISIBLE_DEVICES" >&2; echo "{{\"score\": 1}}"']
+`)
+	o.Resources = "cpu=4,gpu=2"
+	ended := finish(t, o)
+	if got := trialFile(t, ended.Dir, "00000", "stderr"); got != "devices=\n" {
+		t.Errorf("it saw %q", got)
+	}
+	// B-040
+	if got := strings.Count(seen.String(), "GPUs and no trial asks for one"); got != 1 {
+		t.Errorf("warned %d times of idle GPUs, want once:\n%s", got, seen)
+	}
+}
+
+// B-032
+func TestCustomResourcesLimit(t *testing.T) {
+	o, _ := quick(t, `
+version: 1
+objective: {metric: score, mode: max}
+trainable: {plugin: chaos, options: {iterations: 2, any_params: true}}
+space: {x: {uniform: [0, 1]}}
+resources: {a: 2}
+trials: 5
+`)
+	o.Resources = "cpu=4,a=2"
+	ended := finish(t, o)
+	if got := mostRunning(t, ended.Dir); got != 1 {
+		t.Errorf("%d trials ran at a time, want 1", got)
+	}
+}
+
+const neverFits = `
+version: 1
+objective: {metric: score, mode: max}
+trainable: {plugin: chaos, options: {iterations: 1, any_params: true}}
+space: {x: {uniform: [0, 1]}}
+resources: {cpu: 1, gpu: 4}
+`
+
+// B-035: what was asked, what exists, the nearest fit; and nothing has started,
+// so that the mended file can start anew.
+func TestNeverFits(t *testing.T) {
+	o, _ := quick(t, neverFits)
+	o.Resources = "cpu=8,gpu=2"
+	text := refused(t, o)
+	contains(t, text, "asked for cpu 1, gpu 4", "there is cpu 8, gpu 2", "the nearest that fits is", "gpu 2")
+	if strings.Contains(text, "\n") {
+		t.Errorf("%q is more than a line", text)
+	}
+	o.Sets = []string{"resources.gpu=2", "trials=3"}
+	if ended := finish(t, o); audit(t, ended.Dir, nil).Count(core.Terminated) != 3 {
+		t.Errorf("ended %+v", ended)
+	}
+}
+
+// B-035
+func TestWaitsForResources(t *testing.T) {
+	o, seen := quick(t, neverFits+"wait_for_resources: true\nbudget: {time: 1s}\n")
+	o.Resources, o.Clock = "cpu=8,gpu=2", newWarp(20)
+	ended := finish(t, o)
+	contains(t, seen.String(), "no trial can start until there is more", "asked for cpu 1, gpu 4")
+	if m := audit(t, ended.Dir, nil); m.Count(core.Errored) != 0 || mostRunning(t, ended.Dir) != 0 {
+		t.Errorf("%d trials failed, %d ran", m.Count(core.Errored), mostRunning(t, ended.Dir))
+	}
+}
+
+const sizes = `
+version: 1
+objective: {metric: score, mode: max}
+trainable: {plugin: sized}
+space: {workers: {grid: [1, 4, 9, 2]}}
+`
+
+// B-038: each trial asks for what its parameters say; one that can never fit
+// fails with the shortfall, the others run.
+func TestTrainableComputesItsRequest(t *testing.T) {
+	for name, inProcess := range map[string]bool{"process": false, "in process": true} {
+		t.Run(name, func(t *testing.T) {
+			o, seen := quick(t, sizes, sized)
+			o.Resources, o.inProcess = "cpu=4,gpu=1,memory=8GiB", inProcess
+			if !inProcess {
+				o.Plugins = plugged
+			}
+			ended := finish(t, o)
+			asked, m := requests(t, ended.Dir)
+			for no, want := range []string{"cpu 1", "cpu 4", "cpu 9", "cpu 2"} {
+				contains(t, asked[core.TrialNo(no)], want, "gpu 0.5", "memory 1GiB")
+			}
+			if m.Count(core.Terminated) != 3 || m.State(2) != core.Errored {
+				t.Errorf("%d trials ended well, trial 2 is %v", m.Count(core.Terminated), m.State(2))
+			}
+			contains(t, m.View(2).Reason, "asked for cpu 9", "there is cpu 4")
+			if strings.Contains(seen.String(), "no trial asks for one") {
+				t.Errorf("warned of idle GPUs though trials ask for them:\n%s", seen)
+			}
+		})
+	}
+}
+
+// B-038, B-104: the user's points and trials that are added ask, too.
+func TestPointsAskToo(t *testing.T) {
+	o, _ := quick(t, strings.Replace(sizes, "grid: [1, 4, 9, 2]", "int: [1, 2]", 1)+"points: [{workers: 2}]\ntrials: 2\n", sized)
+	o.Resources = "cpu=4,gpu=1,memory=8GiB"
+	asked, _ := requests(t, finish(t, o).Dir)
+	contains(t, asked[0], "cpu 2", "gpu 0.5")
+}
+
+// requests are what all trials asked for when they were made.
+func requests(t *testing.T, dir string) (map[core.TrialNo]string, *core.Machine) {
+	t.Helper()
+	asked := map[core.TrialNo]string{}
+	m := audit(t, dir, func(m *core.Machine, _ core.Event) {
+		for no := core.TrialNo(len(asked)); int(no) < m.Trials(); no++ {
+			asked[no] = m.Request(no).String()
+		}
+	})
+	return asked, m
+}
+
+// B-038: the conflict names both, and nothing has started.
+func TestTwoRequestsAreAConflict(t *testing.T) {
+	for _, second := range []string{"resources: {cpu: 1}", "placement: {bundles: [{cpu: 1}]}"} {
+		o, _ := quick(t, sizes+second+"\n", sized)
+		text := refused(t, o)
+		contains(t, text, filepath.Base(o.File)+":5:", filepath.Base(o.File)+":3:", `trainable "sized"`)
+		if _, err := os.Stat(filepath.Join(o.Storage, "test", "experiment.yaml")); err == nil {
+			t.Error("the experiment was made all the same")
+		}
+	}
+}
+
+// B-038: a request that cannot be computed ends the experiment, saved, and names
+// the trainable and the parameters.
+func TestRequestFails(t *testing.T) {
+	o, _ := quick(t, strings.Replace(sizes, "[1, 4, 9, 2]", "[1, 13]", 1), sized)
+	o.Resources = "cpu=4,gpu=1,memory=8GiB"
+	ended := finish(t, o)
+	if ended.Outcome != core.Failed {
+		t.Fatalf("ended %+v", ended)
+	}
+	contains(t, ended.Reason, `trainable "sized"`, "13 workers bring bad luck", `{"workers":13}`)
+}
+
+// A request is written as the experiment file writes it.
+func TestParseRequest(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"cpu": 2, "gpu": "0.5", "memory": "4GiB"}`: "cpu 2, gpu 0.5, memory 4GiB",
+		`{}`:               "",
+		`{"cpu": -1}`:      "!cpu",
+		`{"cpu": null}`:    "!cpu",
+		`{"cpu": {"a":1}}`: "!cpu",
+		`[1]`:              "!resources [1]",
+		`{"cpu": "`:        "!resources",
+	} {
+		r, err := parseRequest([]byte(text))
+		if bad, ok := strings.CutPrefix(want, "!"); ok {
+			if err == nil || !strings.Contains(err.Error(), bad) {
+				t.Errorf("%s: %v, %v; want an error with %q", text, r, err, bad)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		for _, part := range strings.Split(want, ", ") {
+			contains(t, r.String(), part)
+		}
+	}
+}
+
+// B-042
+func TestStatusHasEveryResource(t *testing.T) {
+	o, _ := quick(t, `
+version: 1
+objective: {metric: score, mode: max}
+trainable: {plugin: chaos, options: {any_params: true}}
+space: {x: {uniform: [0, 1]}}
+resources: {cpu: 2, gpu: 0.5, a: 1}
+trials: 2
+`)
+	o.Resources = "(cpu=4,gpu=1,a=3)"
+	m := audit(t, finish(t, o).Dir, func(m *core.Machine, _ core.Event) {
+		if m.Running() != 2 {
+			return
+		}
+		b := &board{machine: m, report: func(core.TrialNo) report.Trial { return report.Trial{} }}
+		var got []string
+		for _, u := range b.standing().Resources {
+			got = append(got, u.String())
+		}
+		slices.Sort(got)
+		if want := []string{"a 2/3", "cpu 4/4", "gpu 1/1"}; !slices.Equal(got, want) {
+			t.Errorf("the status has %v, want %v", got, want)
+		}
+	})
+	if m.Trials() != 2 {
+		t.Errorf("%d trials", m.Trials())
+	}
+}

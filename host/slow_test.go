@@ -1,0 +1,92 @@
+package host
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/searchers/random"
+)
+
+// B-126: a slow searcher and a slow scheduler are named, each kind of call once.
+func TestSlowCallsAreNamedOnce(t *testing.T) {
+	clock := newWarp(1)
+	slowly := sdk.SearcherPlugin{
+		Info: sdk.Info{Name: "slowly", Version: "1", Options: noOptions},
+		Open: func(p sdk.Problem, _ []byte) (sdk.Searcher, sdk.Traits, error) {
+			s, _, err := random.Plugin.Open(p, []byte("{}"))
+			return &dawdling{s, clock}, sdk.Traits{}, err
+		},
+	}
+	ponder := sdk.SchedulerPlugin{
+		Info: sdk.Info{Name: "ponder", Version: "1", Options: noOptions},
+		Open: func(sdk.Problem, []byte) (sdk.Scheduler, sdk.Traits, error) {
+			return hearing(func(sdk.Event) { clock.jump(3 * time.Second) }), sdk.Traits{}, nil
+		},
+	}
+	o, seen := quick(t, search("space: {x: {uniform: [0, 1]}}\nsearcher: slowly\nscheduler: ponder\ntrials: 4\n"), slowly, ponder)
+	o.Clock = clock
+	finish(t, o)
+	for _, what := range []string{"searcher slowly, suggesting, took", "scheduler ponder, deciding, took"} {
+		if got := strings.Count(seen.String(), what); got != 1 {
+			t.Errorf("%q is said %d times, want once:\n%s", what, got, seen)
+		}
+	}
+}
+
+type dawdling struct {
+	sdk.Searcher
+	clock *warp
+}
+
+func (d *dawdling) Suggest(ctx context.Context, r []sdk.Request) (sdk.Suggestions, error) {
+	d.clock.jump(3 * time.Second)
+	return d.Searcher.Suggest(ctx, r)
+}
+
+// lagging is a loop without anything to do, and what it logs.
+func lagging(clock Clock) (*Loop, *screenful) {
+	seen := &screenful{}
+	log := NewLog(hclog.New(&hclog.LoggerOptions{Output: seen}))
+	return &Loop{machine: core.New(), clock: clock, log: log, inbox: newInbox()}, seen
+}
+
+// B-008: warned once, after a minute in which there was always more to do.
+func TestLagIsToldOnce(t *testing.T) {
+	clock := newWarp(1)
+	l, seen := lagging(clock)
+	told := func() int { return strings.Count(seen.String(), "report less often") }
+	l.watchLag(lagEvents)
+	clock.jump(59 * time.Second)
+	l.watchLag(lagEvents)
+	if told() != 0 {
+		t.Errorf("warned before the minute was over:\n%s", seen)
+	}
+	for range 3 {
+		clock.jump(time.Minute)
+		l.watchLag(lagEvents)
+	}
+	if told() != 1 {
+		t.Errorf("warned %d times, want once:\n%s", told(), seen)
+	}
+}
+
+// B-008: a moment's breath begins the minute anew.
+func TestNoLagAfterABreath(t *testing.T) {
+	clock := newWarp(1)
+	l, seen := lagging(clock)
+	for range 10 {
+		l.watchLag(lagEvents)
+		clock.jump(50 * time.Second)
+		l.watchLag(1)
+		clock.jump(50 * time.Second)
+	}
+	if seen.String() != "" {
+		t.Errorf("warned:\n%s", seen)
+	}
+}
