@@ -3,6 +3,7 @@ package host
 import (
 	"fmt"
 	"math"
+	"os"
 	"strings"
 	"testing"
 
@@ -21,11 +22,10 @@ type curves struct {
 	workers []string // what each trains; "": nothing
 	resumed int
 	ends    map[string]string // decisions that were the last
-	after   func()            // each request
 }
 
 func newCurves(c *caller, workers int) *curves {
-	return &curves{c: c, at: map[string]int{}, x: map[string]float64{}, workers: make([]string, workers), ends: map[string]string{}, after: func() {}}
+	return &curves{c: c, at: map[string]int{}, x: map[string]float64{}, workers: make([]string, workers), ends: map[string]string{}}
 }
 
 // turn gives each worker one thing to do, and says whether all is over.
@@ -42,7 +42,6 @@ func (k *curves) turn() (over bool) {
 			k.workers[i] = ""
 		}
 	}
-	k.after()
 	return over
 }
 
@@ -162,8 +161,8 @@ func TestAskTellSaysTheSame(t *testing.T) {
 	}
 }
 
-// B-080: a session may end at any request, in order or not. The next one goes on
-// with what there is, and comes to what an uninterrupted one comes to.
+// B-080: a session may end at any request, in order or killed. The next one goes
+// on with what there is, and every trial comes to its end.
 func TestAskTellResumes(t *testing.T) {
 	o := kept(t, fmt.Sprintf(fidelity, `,"type":"promotion"`, 30))
 	k := newCurves(call(t, o), 4)
@@ -172,9 +171,12 @@ func TestAskTellResumes(t *testing.T) {
 		if turns%7 != 0 {
 			continue
 		}
-		k.c.endWell()
+		if sessions++; sessions%2 == 0 {
+			k.c.endWell()
+		} else {
+			o.Storage = asKilled(t, o)
+		}
 		k.c = call(t, o)
-		sessions++
 		// What was in hand is handed out again before anything new.
 		left := map[string]bool{}
 		for i, trial := range k.workers {
@@ -200,6 +202,15 @@ func TestAskTellResumes(t *testing.T) {
 	if n := e.Machine().Count(core.Terminated); n != 30 || e.State() != "finished" {
 		t.Fatalf("%s with %d trials that ended well", e.State(), n)
 	}
+}
+
+// asKilled copies what a host would leave behind if it were killed now.
+func asKilled(t *testing.T, o Options) (storage string) {
+	storage = t.TempDir()
+	if err := os.CopyFS(storage, os.DirFS(o.Storage)); err != nil {
+		t.Fatal(err)
+	}
+	return storage
 }
 
 // A later host gives no order of the scheduler again: a trial that was promoted,

@@ -53,13 +53,18 @@ func call(t *testing.T, o Options) *caller {
 	toHost, in := io.Pipe()
 	out, fromHost := io.Pipe()
 	c := &caller{t: t, in: in, out: bufio.NewReader(out), ended: make(chan error, 1), cancel: cancel}
+	over := make(chan struct{})
 	go func() {
+		defer close(over)
 		err := AskTell(ctx, toHost, fromHost, o)
 		_ = fromHost.CloseWithError(io.EOF)
 		_ = toHost.Close()
 		c.ended <- err
 	}()
-	t.Cleanup(cancel)
+	t.Cleanup(func() {
+		cancel()
+		<-over
+	})
 	return c
 }
 

@@ -47,16 +47,16 @@ func TestFailed(t *testing.T) {
 
 func TestAnswers(t *testing.T) {
 	for want, a := range map[string]Answer{
-		`{"trial":"abc","number":17,"params":{"x":"<&>"}}`:       Trial{ID: "abc", Number: 17, Params: []byte(`{"x":"<&>"}`)},
-		`{"trial":"abc","params":{},"resume_from":9}`:            Trial{ID: "abc", Number: 17, Params: []byte(`{}`), ResumeFrom: 9},
-		`{"wait":true}`:                                          Wait,
-		`{"finished":true}`:                                      Finished,
-		`{"decision":"pause"}`:                                   Pause,
-		`{"ok":true}`:                                            Told{},
-		`{"ok":true,"ignored":"it \"was\" stopped"}`:             Told{Ignored: `it "was" stopped`},
-		`{"best":null}`:                                          BestTrial{},
+		`{"trial":"abc","number":17,"params":{"x":"<&>"}}`: Trial{ID: "abc", Number: 17, Params: []byte(`{"x":"<&>"}`)},
+		`{"trial":"abc","params":{},"resume_from":9}`:      Trial{ID: "abc", Number: 17, Params: []byte(`{}`), ResumeFrom: 9},
+		`{"wait":true}`:        Wait,
+		`{"finished":true}`:    Finished,
+		`{"decision":"pause"}`: Pause,
+		`{"ok":true}`:          Told{},
+		`{"ok":true,"ignored":"it \"was\" stopped"}`: Told{Ignored: `it "was" stopped`},
+		`{"best":null}`: BestTrial{},
 		`{"trial":"a","params":{},"metrics":{"a":"NaN","b":-2}}`: BestTrial{"a", []byte(`{}`), []sdk.Metric{{Name: "b", Value: -2}, {Name: "a", Value: math.NaN()}}},
-		`{"error":"one; two"}`:                                   problem{errors.New("one\ntwo\n")},
+		`{"error":"one; two"}`: problem{errors.New("one\ntwo\n")},
 	} {
 		if got := string(a.append(nil)); got != want || !json.Valid([]byte(got)) {
 			t.Errorf("%+v is %s, want %s", a, got, want)
