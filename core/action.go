@@ -122,6 +122,9 @@ const (
 	SawCheckpoint
 	SawRequeued
 	SawEnd
+	// SawSearchEnded: no further trial will come, unless the user adds one or
+	// changes the settings. Trial is not set.
+	SawSearchEnded
 )
 
 // Observation is one thing that plugins hear of. Numbers count from 1 without

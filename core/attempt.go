@@ -180,7 +180,13 @@ func (m *Machine) idle(no TrialNo) {
 	l := &m.lives[t.live-1]
 	m.release(l)
 	l.intent, l.verdict, l.credits = noIntent, Continue, 0
-	if len(l.due) == 0 {
+	m.rest(no, l)
+}
+
+// rest drops the live part of a trial that does not run, unless decisions are
+// owed to it or it goes on where it is.
+func (m *Machine) rest(no TrialNo, l *live) {
+	if len(l.due) == 0 && !m.spec.Manual {
 		m.dropLive(no)
 	}
 }
@@ -207,6 +213,7 @@ func (m *Machine) failed(no TrialNo, err string, neverStarted, restoreFailed boo
 	}
 	t.reason = m.text(err)
 	m.idle(no)
+	m.lose(no)
 	m.move(no, Pending)
 	m.enqueue(no, false)
 	why := err

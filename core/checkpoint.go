@@ -162,16 +162,15 @@ func (m *Machine) restorePoint(no TrialNo) CheckpointRef {
 	return list[len(list)-1].ref
 }
 
-// rewind sets iteration and statistics back to the checkpoint's (B-055).
+// rewind sets iteration and statistics back to the checkpoint's (B-055). A
+// trial whose state the caller keeps goes on where it is.
 func (m *Machine) rewind(no TrialNo, l *live, ref CheckpointRef) {
 	t := &m.trials[no]
-	if t.attempt == 1 && ref.ID == 0 {
+	if ref.ID == 0 && (m.spec.Manual || t.attempt == 1) {
 		return
 	}
-	t.iteration, t.results, l.windows = ref.Iteration, 0, l.windows[:0]
-	for at := t.cells; at != 0; at = m.cells[at-1].next {
-		m.cells[at-1].summary = stat.Summary{}
-	}
+	m.scratch(t, l)
+	t.iteration = ref.Iteration
 	if ref.ID == 0 {
 		return
 	}
@@ -183,6 +182,21 @@ func (m *Machine) rewind(no TrialNo, l *live, ref CheckpointRef) {
 		if i < len(c.windows) {
 			*w = c.windows[i]
 		}
+	}
+}
+
+// scratch sets iteration and statistics back to the trial's beginning.
+func (m *Machine) scratch(t *trial, l *live) {
+	t.iteration, t.results, l.windows = 0, 0, l.windows[:0]
+	for at := t.cells; at != 0; at = m.cells[at-1].next {
+		m.cells[at-1].summary = stat.Summary{}
+	}
+}
+
+// lose: a trial failed, and with it went the state that the caller kept.
+func (m *Machine) lose(no TrialNo) {
+	if m.spec.Manual {
+		m.scratch(&m.trials[no], m.liveOf(no))
 	}
 }
 

@@ -77,9 +77,7 @@ func (m *Machine) settle(no TrialNo) {
 func (m *Machine) settleIdle(no TrialNo, l *live) {
 	v, why := l.verdict, l.why
 	l.verdict = Continue
-	if len(l.due) == 0 {
-		m.dropLive(no)
-	}
+	m.rest(no, l)
 	switch {
 	case v == Stop && !m.trials[no].state.Final():
 		m.remove(no, why, true)

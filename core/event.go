@@ -37,7 +37,12 @@ type (
 	SettingsChanged struct{ Spec Spec }
 
 	// NodeJoined: a machine offers its resources.
-	NodeJoined struct{ Node resource.Node }
+	NodeJoined struct {
+		Node resource.Node
+		// More: others follow at once, so that a trial which none of the
+		// nodes so far can run is not given up yet.
+		More bool
+	}
 	// NodeLeft: a machine is gone, and what ran there with it.
 	NodeLeft struct{ ID uint32 }
 

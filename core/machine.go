@@ -12,6 +12,7 @@ type Machine struct {
 	spec    Spec
 	started bool // ExperimentStarted was applied
 	hosted  bool // HostStarted was applied
+	onHold  bool // the user has paused all of it
 	now     int64
 	wall    int64 // time of day at running time 0 of the present host
 	host    string
@@ -42,18 +43,21 @@ type Machine struct {
 	rules       []MetricID // aligned with Spec.Stop.Metrics
 	score       MetricID
 
-	ledger   *resource.Ledger
-	nodes    int
-	resumed  queue // before new ones
-	pending  queue
-	offers   int
-	deadline deadlines
+	ledger *resource.Ledger
+	nodes  int
+	// moreNodes: the list of nodes is not complete yet.
+	moreNodes bool
+	resumed   queue // before new ones
+	pending   queue
+	offers    int
+	deadline  deadlines
 
 	ask         ask
 	nextAsk     uint64
 	suggested   uint64
 	status      SearcherStatus
-	waits       int // "not yet" while nothing ran
+	searchEnded bool // the scheduler knows that no further trial will come
+	waits       int  // "not yet" while nothing ran
 	waitUntil   int64
 	wake        int64 // the timer that is set
 	observation uint64
@@ -121,6 +125,7 @@ func (m *Machine) Apply(at int64, e Event) []Action {
 	}
 	e.apply(m)
 	m.schedule()
+	m.searchOver()
 	m.finishIfDone()
 	m.setTimer()
 	return m.actions
@@ -138,6 +143,7 @@ func (e *ExperimentStarted) apply(m *Machine) {
 func (e *SettingsChanged) apply(m *Machine) {
 	m.settings(e.Spec)
 	m.reopen()
+	m.searchEnded = m.searchEnded && m.exhausted()
 }
 
 func (m *Machine) settings(s Spec) {
@@ -248,6 +254,16 @@ func (m *Machine) finish(o Outcome, reason string) {
 // exhausted: no further trial will be asked for.
 func (m *Machine) exhausted() bool {
 	return m.status == SearcherExhausted || m.spec.Trials >= 0 && m.planned >= m.spec.Trials
+}
+
+// searchOver tells the scheduler, once, that no further trial will come: those
+// that it gathers for a comparison are all there.
+func (m *Machine) searchOver() {
+	if m.searchEnded || !m.hosted || m.outcome != 0 || !m.exhausted() {
+		return
+	}
+	m.searchEnded = true
+	m.tell(Observation{Kind: SawSearchEnded, To: ToScheduler})
 }
 
 // endsForGood: it is ending, and nothing is kept for later.

@@ -6,7 +6,7 @@ import "github.com/tunehost/tunehost/core/resource"
 // and goes back in line before anything new (B-084). What was asked of the
 // searcher and not answered is asked again; decisions owed stay owed.
 func (e *HostStarted) apply(m *Machine) {
-	m.wall, m.host, m.hosted = e.Wall-m.now, e.Host, true
+	m.wall, m.host, m.hosted, m.moreNodes = e.Wall-m.now, e.Host, true, false
 	m.ledger, m.nodes = resource.NewLedger(), 0
 	m.offers = 0
 	m.resumed.clear()

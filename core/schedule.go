@@ -9,7 +9,7 @@ import (
 // schedule starts what can be started, then asks for more trials while a free
 // slot could run them.
 func (m *Machine) schedule() {
-	for m.work && m.hosted && m.outcome == 0 && m.closing.outcome == 0 {
+	for m.work && m.hosted && !m.onHold && m.outcome == 0 && m.closing.outcome == 0 {
 		m.work = false
 		for m.startNext() {
 		}
@@ -68,7 +68,7 @@ func (m *Machine) place(r resource.Request) (resource.Placement, bool) {
 
 // refuseIfNever fails a trial that no node could ever run (B-035).
 func (m *Machine) refuseIfNever(no TrialNo, r resource.Request, q *queue) bool {
-	if m.spec.Manual || m.spec.WaitForResources || m.nodes == 0 {
+	if m.spec.Manual || m.spec.WaitForResources || m.nodes == 0 || m.moreNodes {
 		return false
 	}
 	ok, short := m.ledger.FitsEver(r)
@@ -183,7 +183,9 @@ func (m *Machine) stuckSearcher() {
 		m.end(Failed, "the searcher says \"not yet\" though no trial is running or waiting; it would wait for ever")
 		return
 	}
-	m.waitUntil = m.now + waitRetryNS
+	if !m.spec.Manual { // there, the next offer asks again
+		m.waitUntil = m.now + waitRetryNS
+	}
 }
 
 // goingOn: a trial runs or will, a decision is to come, or the user holds one.
@@ -234,6 +236,7 @@ func (e *NodeJoined) apply(m *Machine) {
 		return
 	}
 	m.nodes++
+	m.moreNodes = e.More
 	m.work = true
 }
 
@@ -267,6 +270,9 @@ func standsOn(p resource.Placement, node uint32) bool {
 func (e *OfferMade) apply(m *Machine) {
 	m.offers++
 	m.work = true
+	if m.status == SearcherWaits && !m.goingOn() {
+		m.status = SearcherReady
+	}
 }
 
 func (e *OfferWithdrawn) apply(m *Machine) {

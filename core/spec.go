@@ -22,7 +22,9 @@ type Spec struct {
 	// WaitForResources: a request that no node can ever meet waits (B-035).
 	WaitForResources bool `json:"wait_for_resources,omitempty"`
 	// Manual: trials are started only on offers, by a caller who trains
-	// them himself (ask and tell); nodes do not matter.
+	// them himself and keeps their state (ask and tell); nodes do not matter,
+	// and a trial that was paused goes on at its iteration without a
+	// checkpoint.
 	Manual bool `json:"manual,omitempty"`
 
 	Stop       StopRules  `json:"stop"`

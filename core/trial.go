@@ -99,7 +99,8 @@ const (
 	toFail
 )
 
-// live is what only a trial that runs, or that has a decision owed, needs.
+// live is what only a trial that runs, that has a decision owed, or whose state
+// the caller keeps (Spec.Manual), needs.
 type live struct {
 	trial     TrialNo
 	used      bool
@@ -121,9 +122,10 @@ type live struct {
 	taken     []checkpoint  // under way, as of the results that they are of
 }
 
-// begin makes it that of a new attempt; decisions owed stay owed.
+// begin makes it that of a new attempt; decisions owed stay owed, and rewind
+// looks after the windows.
 func (l *live) begin(p resource.Placement) {
-	*l = live{trial: l.trial, used: true, placed: true, placement: p, due: l.due, windows: l.windows[:0]}
+	*l = live{trial: l.trial, used: true, placed: true, placement: p, due: l.due, windows: l.windows}
 }
 
 func (m *Machine) move(no TrialNo, to State) {

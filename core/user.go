@@ -12,9 +12,16 @@ func (e *StopRequested) apply(m *Machine) {
 
 func (m *Machine) exists(no TrialNo) bool { return int(no) < len(m.trials) }
 
-func (e *PauseRequested) apply(m *Machine) { m.each(e.Trial, e.All, m.userPause) }
+// apply holds one trial, or the experiment: then nothing new is begun either.
+func (e *PauseRequested) apply(m *Machine) {
+	m.onHold = m.onHold || e.All
+	m.each(e.Trial, e.All, m.userPause)
+}
 
 func (e *UnpauseRequested) apply(m *Machine) {
+	if e.All {
+		m.onHold, m.work = false, true
+	}
 	m.each(e.Trial, e.All, func(no TrialNo) { m.resume(no, false) })
 }
 
@@ -51,6 +58,7 @@ func (e *TrialReset) apply(m *Machine) {
 	t := &m.trials[e.Trial]
 	t.failures, t.noRestore = 0, e.Scratch
 	m.reopen()
+	m.lose(e.Trial)
 	m.move(e.Trial, Pending)
 	m.enqueue(e.Trial, false)
 	m.tell(Observation{Kind: SawRequeued, To: ToReporters, Trial: e.Trial, Attempt: t.attempt, Reason: "reset after its error"})

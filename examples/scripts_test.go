@@ -99,12 +99,19 @@ func scan(t *testing.T, report string, loss *float64) {
 	}
 }
 
-// python returns a script with its parameters, or skips.
-func python(t *testing.T, script string) program {
+// needScikit skips where the Python examples' library is missing; make check
+// brings it, and fails when something is skipped.
+func needScikit(t *testing.T) {
 	t.Helper()
 	if err := exec.Command("python3", "-c", "import sklearn").Run(); err != nil {
 		t.Skip("python3 with scikit-learn is needed")
 	}
+}
+
+// python returns a script with its parameters, or skips.
+func python(t *testing.T, script string) program {
+	t.Helper()
+	needScikit(t)
 	params := filepath.Join(t.TempDir(), "params.json")
 	if err := os.WriteFile(params, []byte(`{"lr": 0.03, "alpha": 0.0005, "penalty": "l1"}`), 0o600); err != nil {
 		t.Fatal(err)

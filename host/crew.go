@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -27,7 +26,7 @@ type crew struct {
 	running    func() time.Duration // the running time now
 	stopTimer  func() bool
 	finished   func(core.Finish)
-	// manual hears of trials instead of training, in ask and tell.
+	// manual hears of trials and timers instead, in ask and tell.
 	manual func(core.Action)
 }
 
@@ -70,7 +69,9 @@ func (c *crew) tell(o core.Observation) {
 	if o.To&core.ToScheduler != 0 && !c.traits.scheduler.Quiet {
 		c.scheduling.work.put(scheduleWork{event: c.event(o, c.traits.scheduler), due: o.Due})
 	}
-	c.publishing.tell(c.narrator.event(o))
+	if o.To&core.ToReporters != 0 {
+		c.publishing.tell(c.narrator.event(o))
+	}
 }
 
 func (c *crew) event(o core.Observation, t sdk.Traits) sdk.Event {
@@ -90,6 +91,10 @@ func (c *crew) warn(a core.Warn) {
 }
 
 func (c *crew) setTimer(a core.SetTimer) {
+	if c.manual != nil {
+		c.manual(a)
+		return
+	}
 	if c.stopTimer != nil {
 		c.stopTimer()
 	}
@@ -117,6 +122,3 @@ func (c *crew) train(a core.Action) {
 	}
 	c.training.work.put(w)
 }
-
-// report is for the narrator: a trial as reporters see it.
-func (c *crew) report(no core.TrialNo) report.Trial { return c.trials.report(no) }

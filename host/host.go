@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/tunehost/tunehost/host/plugin/process"
 	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/warden"
 )
 
 // Options are what the command line says beside the experiment file.
@@ -43,6 +43,10 @@ type Options struct {
 	Ask func(question string) bool
 	// inProcess runs bundled plugins in this process.
 	inProcess bool
+	// manual: the caller trains (AskTell); source is then the experiment
+	// where it came from elsewhere than File.
+	manual bool
+	source []byte
 }
 
 // Ended is how a run came to its end.
@@ -73,21 +77,37 @@ func Run(ctx context.Context, o Options) (Ended, error) {
 	if err != nil {
 		return Ended{}, err
 	}
+	return turn(ctx)(ready(o, e))
+}
+
+// turn runs a session to its end.
+func turn(ctx context.Context) func(*session, error) (Ended, error) {
+	return func(s *session, err error) (Ended, error) {
+		if err != nil {
+			return Ended{}, err
+		}
+		defer s.close()
+		return s.run(ctx)
+	}
+}
+
+// ready begins an experiment, or takes up what it has left behind.
+func ready(o Options, e *config.Experiment) (*session, error) {
 	dir, err := storage.At(filepath.Join(e.Storage, e.Name))
 	if err != nil {
-		return Ended{}, err
+		return nil, err
 	}
 	known := dir.Exists()
 	if !known && o.Resume != "" && o.Resume != "auto" && o.Resume != "prompt" {
-		return Ended{}, userError("%s: there is no experiment to go on with (--resume %s); leave --resume out to start one", dir.Path(), o.Resume)
+		return nil, userError("%s: there is no experiment to go on with (--resume %s); leave --resume out to start one", dir.Path(), o.Resume)
 	}
 	if !known {
-		return begin(ctx, o, e, dir)
+		return begin(o, e, dir)
 	}
 	if o.Resume == "prompt" && (o.Ask == nil || !o.Ask("There is an experiment in "+dir.Path()+". Go on with it?")) {
-		return Ended{}, userError("%s: left as it is; give the new experiment another --name", dir.Path())
+		return nil, userError("%s: left as it is; give the new experiment another --name", dir.Path())
 	}
-	return goOn(ctx, o, e, dir)
+	return goOn(o, e, dir)
 }
 
 // Resume goes on with the experiment in a directory, as it was recorded.
@@ -99,70 +119,72 @@ func Resume(ctx context.Context, path string, o Options) (Ended, error) {
 	if !dir.Exists() {
 		return Ended{}, userError("%s: there is no experiment here; name the directory that `tunehost ls` shows", path)
 	}
-	return goOn(ctx, o, nil, dir)
+	return turn(ctx)(goOn(o, nil, dir))
 }
 
 // Abort kills whatever was started and returns; what is recorded stays.
-func Abort() { process.KillAll() }
+func Abort() {
+	warden.KillAll() // first: it finds what has left its process group
+	process.KillAll()
+}
 
 func load(o Options) (*config.Experiment, error) {
 	sets := o.Sets
-	if o.Storage != "" {
+	if o.Storage != "" && !o.inMemory() {
 		sets = append(sets, "storage="+o.Storage)
 	}
 	if o.Name != "" {
 		sets = append(sets, "name="+o.Name)
 	}
-	e, err := config.Load(o.File, config.WithSet(sets...))
+	e, err := o.read(config.WithSet(sets...))
 	if err != nil {
 		return nil, &UserError{err}
 	}
 	return e, check(o, e)
 }
 
+// read reads the experiment from where it is.
+func (o *Options) read(options ...config.Option) (*config.Experiment, error) {
+	if o.manual {
+		options = append(options, config.WithoutTrainable())
+	}
+	if o.source != nil {
+		return config.Parse(o.File, o.source, options...)
+	}
+	return config.Load(o.File, options...)
+}
+
 // begin starts a new experiment.
-func begin(ctx context.Context, o Options, e *config.Experiment, dir storage.Dir) (Ended, error) {
-	s, err := newSession(ctx, o, e, dir)
-	if err != nil {
-		return Ended{}, err
-	}
-	defer s.close()
-	if err := s.create(); err != nil {
-		return Ended{}, err
-	}
-	return s.run(ctx)
+func begin(o Options, e *config.Experiment, dir storage.Dir) (*session, error) {
+	s := newSession(o, e)
+	return s.after(func() error { return s.occupy(dir) }, s.create)
 }
 
 // goOn takes up what is in the directory; e is the file as it is now, or nil.
-func goOn(ctx context.Context, o Options, e *config.Experiment, dir storage.Dir) (Ended, error) {
+func goOn(o Options, e *config.Experiment, dir storage.Dir) (*session, error) {
 	r, recorded, err := runfile.Read(dir)
 	if err != nil {
-		return Ended{}, &UserError{err}
+		return nil, &UserError{err}
 	}
 	changed := changes{}
 	if e != nil {
 		if changed, err = changesOf(recorded, e); err != nil {
-			return Ended{}, err
+			return nil, err
 		}
 	}
 	r.Overrides = append(r.Overrides, changed.taken...)
 	now, err := r.Parse(recorded.Source)
 	if err != nil {
-		return Ended{}, &UserError{err}
+		return nil, &UserError{err}
 	}
-	s, err := newSession(ctx, o, now, dir)
-	if err != nil {
-		return Ended{}, err
-	}
-	defer s.close()
-	for _, text := range changed.ignored {
-		s.log.Warn(text)
-	}
-	s.file = r
-	if err := s.open(len(changed.taken) > 0); err != nil {
-		return Ended{}, err
-	}
-	return s.run(ctx)
+	s := newSession(o, now)
+	return s.after(func() error { return s.occupy(dir) }, func() error {
+		for _, text := range changed.ignored {
+			s.log.Warn(text)
+		}
+		s.file = r
+		return s.open(len(changed.taken) > 0)
+	})
 }
 
 // changes are what differs between the recorded file and today's (B-083).
@@ -194,15 +216,11 @@ func orNothing(b []byte) string {
 	return string(b)
 }
 
-// newLog opens host.log; warnings go to the terminal too.
-func newLog(o Options, path string, show hclog.SinkAdapter) (*Log, io.Closer, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return nil, nil, err
-	}
-	l := hclog.NewInterceptLogger(&hclog.LoggerOptions{Name: "tunehost", Level: hclog.Debug, Output: f, TimeFormat: time.RFC3339Nano})
+// newLog writes to a file, host.log; warnings go to the terminal too.
+func newLog(o Options, file io.Writer, show hclog.SinkAdapter) *Log {
+	l := hclog.NewInterceptLogger(&hclog.LoggerOptions{Name: "tunehost", Level: hclog.Debug, Output: file, TimeFormat: time.RFC3339Nano})
 	if o.Verbose > 0 && o.Stderr != nil {
 		l.RegisterSink(show)
 	}
-	return NewLog(l), f, nil
+	return NewLog(l)
 }

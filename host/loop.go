@@ -50,6 +50,7 @@ type Loop struct {
 	began    time.Time     // when this host took over
 	before   time.Duration // running time before it did
 	now      int64
+	timed    bool // by setTime
 	finished bool
 	stepped  bool // something was applied by this host
 	names    names
@@ -138,8 +139,19 @@ func (l *Loop) step(batch []news) error {
 
 // tick sets the running time, which never goes back.
 func (l *Loop) tick(t time.Time) {
-	l.now = max(l.now, int64(l.before+t.Sub(l.began)))
+	if !l.timed {
+		l.now = max(l.now, int64(l.before+t.Sub(l.began)))
+	}
 }
+
+// time is the running time now.
+func (l *Loop) time() int64 {
+	l.tick(l.clock.Now())
+	return l.now
+}
+
+// setTime lets a caller's clock count, and no other from here on.
+func (l *Loop) setTime(at int64) { l.timed, l.now = true, max(l.now, at) }
 
 func (l *Loop) encode(batch []news) error {
 	l.records = l.records[:0]

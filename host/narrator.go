@@ -33,7 +33,24 @@ func (n *narrator) event(o core.Observation) report.Event {
 	return e
 }
 
-// began notes who runs the attempt.
+// follow takes note of an observation that nobody needs a report of.
+func (n *narrator) follow(o core.Observation) {
+	switch o.Kind {
+	case core.SawStarted:
+		n.begin(o)
+	case core.SawResult:
+		t := n.track(o.Trial)
+		t.last = n.machine.View(o.Trial).TrainNS
+		for _, x := range o.Metrics {
+			t.count(report.Metric{Name: n.machine.MetricName(x.ID), Value: x.Value})
+		}
+	}
+	if o.Kind != core.SawEnd && n.machine.State(o.Trial).Final() {
+		delete(n.tracks, o.Trial)
+	}
+}
+
+// attempt notes who runs the attempt.
 func (n *narrator) attempt(e *core.AttemptStarted) {
 	n.track(e.Trial).pid = e.PID
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/local"
 	"github.com/tunehost/tunehost/host/nearest"
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
@@ -32,6 +33,7 @@ type opener struct {
 	log        *Log
 	logPath    string
 	clock      Clock
+	mark       string // of what this host starts
 	// inProcess runs bundled plugins without a process of their own.
 	inProcess bool
 }
@@ -56,12 +58,15 @@ func (o *opener) startBundled(ctx context.Context, kind sdk.Kind, ref config.Plu
 		return inproc.New(o.plugins.Lookup(kind, ref.Name))
 	}
 	c, _ := o.plugins.Config(kind, ref.Name)
+	// The one that starts programs finds also those that have left their group
+	// and cleared their environment, if it is given the time.
+	c.Outlives = kind == sdk.KindTrainable && ref.Name == commandPlugin
 	return process.Start(ctx, o.configured(c, env))
 }
 
 func (o *opener) configured(c process.Config, env []string) process.Config {
 	name := string(c.Kind) + " " + c.Name
-	c.Env, c.LogPath = env, o.logPath
+	c.Env, c.LogPath = append(env, local.MarkVariable+"="+o.mark), o.logPath
 	c.Log = func(l process.Line) {
 		switch l.Level {
 		case "error":
@@ -181,6 +186,9 @@ func (o *opener) trainable(ctx context.Context, devices []string) (plugin.Traine
 	return t, nil
 }
 
+// commandPlugin is the bundled trainable that runs the user's program.
+const commandPlugin = "command"
+
 // trainableRef is the trainable plugin and its options; a command is the
 // trainable of that name.
 func (o *opener) trainableRef() (config.PluginRef, []byte, error) {
@@ -189,7 +197,7 @@ func (o *opener) trainableRef() (config.PluginRef, []byte, error) {
 		return *t.Plugin, t.Plugin.Options, nil
 	}
 	options, err := json.Marshal(o.commandOptions())
-	return config.PluginRef{Name: "command", Options: options}, options, err
+	return config.PluginRef{Name: commandPlugin, Options: options}, options, err
 }
 
 func (o *opener) commandOptions() map[string]any {

@@ -166,7 +166,6 @@ type narrator struct {
 	trial   func(core.TrialNo) report.Trial
 	tracks  map[core.TrialNo]*track
 	host    string
-	pid     uint32
 }
 
 // track is what a running trial's next report needs.

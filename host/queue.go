@@ -47,6 +47,15 @@ func (q *queue[T]) take() ([]T, bool) {
 	return items, len(items) > 0
 }
 
+// poll is take without the wait.
+func (q *queue[T]) poll() []T {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	items := q.items
+	q.items = nil
+	return items
+}
+
 func (q *queue[T]) close() {
 	q.mu.Lock()
 	q.closed = true

@@ -21,9 +21,6 @@ type scheduling struct {
 	clock     Clock
 	slow      time.Duration
 	params    func(space.Point) ([]byte, error)
-	// known is how many commands the record has of those that the scheduler
-	// will give again for the history.
-	known uint64
 
 	work *queue[scheduleWork]
 	done chan struct{}
@@ -41,13 +38,19 @@ func (s *scheduling) run(ctx context.Context) {
 		if !ok {
 			return
 		}
-		if err := s.decide(ctx, items); err != nil {
-			if ctx.Err() == nil {
-				s.inbox.post(&core.PluginFailed{Error: err.Error()})
-			}
+		if s.handle(ctx, items) != nil {
 			return
 		}
 	}
+}
+
+// handle ends the experiment, saved, when the scheduler is beyond help (B-077).
+func (s *scheduling) handle(ctx context.Context, items []scheduleWork) error {
+	err := s.decide(ctx, items)
+	if err != nil && ctx.Err() == nil {
+		s.inbox.post(&core.PluginFailed{Error: err.Error()})
+	}
+	return err
 }
 
 func (s *scheduling) decide(ctx context.Context, items []scheduleWork) error {
@@ -67,13 +70,12 @@ func (s *scheduling) decide(ctx context.Context, items []scheduleWork) error {
 	if d := s.clock.Since(started); d > s.slow {
 		s.log.Slow("scheduler "+s.name+", deciding,", d)
 	}
-	skip := min(s.known, uint64(len(answer.Commands)))
-	s.known -= skip
-	answer.Commands = answer.Commands[skip:]
 	e, err := decided(due, answer, s.params)
 	if err != nil {
 		return fmt.Errorf("scheduler %s: its command cannot be carried out: %w", s.name, err)
 	}
+	// Up to here the scheduler will be told again as what it has answered.
+	e.Through = events[len(events)-1].Number
 	if len(e.Decisions) > 0 || len(e.Commands) > 0 {
 		s.inbox.post(e)
 	}

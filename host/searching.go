@@ -28,8 +28,9 @@ type searching struct {
 	// suggestion makes a trial of a point, or says why it cannot be one.
 	suggestion func(index uint64, p space.Point) (core.Suggestion, error)
 
-	work *queue[searchWork]
-	done chan struct{}
+	work   *queue[searchWork]
+	untold []sdk.Event
+	done   chan struct{}
 }
 
 // searchWork is an event to tell, or a question.
@@ -40,35 +41,43 @@ type searchWork struct {
 
 func (s *searching) run(ctx context.Context) {
 	defer close(s.done)
-	var untold []sdk.Event
 	for {
 		items, ok := s.work.take()
-		if !ok {
+		if !ok || s.handle(ctx, items) != nil {
 			return
-		}
-		for _, w := range items {
-			if w.ask == nil {
-				untold = append(untold, w.event)
-			}
-			if w.ask == nil && len(untold) < maxUntold {
-				continue
-			}
-			if err := s.tell(ctx, untold); err != nil {
-				return
-			}
-			untold = nil
-			if w.ask != nil && s.ask(ctx, *w.ask) != nil {
-				return
-			}
 		}
 	}
 }
 
-func (s *searching) tell(ctx context.Context, events []sdk.Event) error {
-	if len(events) == 0 {
+// handle tells and asks; what is told waits for the next question.
+func (s *searching) handle(ctx context.Context, items []searchWork) error {
+	for _, w := range items {
+		if w.ask == nil {
+			s.untold = append(s.untold, w.event)
+		}
+		if w.ask == nil && len(s.untold) < maxUntold {
+			continue
+		}
+		if err := s.tell(ctx); err != nil {
+			return err
+		}
+		if w.ask == nil {
+			continue
+		}
+		if err := s.ask(ctx, *w.ask); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *searching) tell(ctx context.Context) error {
+	if len(s.untold) == 0 {
 		return nil
 	}
 	defer s.timed("observing", s.clock.Now())
+	events := s.untold
+	s.untold = nil
 	return s.failed(ctx, s.searcher.Observe(ctx, events))
 }
 

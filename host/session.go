@@ -12,10 +12,13 @@ import (
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/core/record"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/local"
 	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/report/files"
 	"github.com/tunehost/tunehost/host/report/terminal"
 	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/warden"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -32,6 +35,8 @@ type session struct {
 	lock       *journal.Lock
 	log        *Log
 	screen     *screen
+	mark       string         // of what this host starts
+	warden     *warden.Warden // nil where nothing is started
 	logFile    io.Closer
 	clock      Clock
 	machine    *core.Machine
@@ -48,47 +53,106 @@ type session struct {
 	progress   *terminal.Progress
 
 	last    int64 // running time of the last event recorded by an earlier host
+	begun   bool  // an earlier host has recorded something
+	given   int   // points of the file that are trials already
 	untold  []scheduleWork
 	early   []report.Event // observations made before the drivers run
 	failure chan error
 	finish  core.Finish
-	// toldBefore is the last observation of earlier hosts.
-	toldBefore uint64
+	// reported is the last observation that the files are known to have,
+	// toldBefore the last one of earlier hosts.
+	reported, toldBefore uint64
 }
 
-// newSession takes the directory's lock: from here on nobody else writes to it
-// (B-085).
-func newSession(_ context.Context, o Options, e *config.Experiment, dir storage.Dir) (*session, error) {
+// newSession is not kept anywhere yet: see occupy and float.
+func newSession(o Options, e *config.Experiment) *session {
 	if o.Clock == nil {
 		o.Clock = SystemClock{}
 	}
-	if err := dir.Create(); err != nil {
-		return nil, &UserError{err}
+	if o.manual {
+		e.Trainable = nil // whatever the file says, the caller trains
 	}
-	lock, err := journal.LockDir(dir.Path(), o.Clock.Now())
-	if err != nil {
-		return nil, &UserError{err}
-	}
-	s := &session{options: o, experiment: e, dir: dir, lock: lock, clock: o.Clock, machine: core.New(),
+	return &session{options: o, experiment: e, clock: o.Clock, machine: core.New(),
 		inbox: newInbox(), failure: make(chan error, 1)}
-	s.screen = &screen{out: o.Stderr, logs: dir.Log(), seen: map[string]int{}}
-	if s.log, s.logFile, err = newLog(o, dir.Log(), s.screen); err != nil {
-		_ = lock.Unlock()
-		return nil, err
+}
+
+// after takes steps, each if those before it went well, and closes the session if
+// one did not.
+func (s *session) after(steps ...func() error) (*session, error) {
+	for _, step := range steps {
+		if err := step(); err != nil {
+			s.close()
+			return nil, err
+		}
 	}
 	return s, nil
+}
+
+// occupy takes the directory's lock: from here on nobody else writes to it
+// (B-085).
+func (s *session) occupy(dir storage.Dir) (err error) {
+	if err := dir.Create(); err != nil {
+		return &UserError{err}
+	}
+	if s.lock, err = journal.LockDir(dir.Path(), s.clock.Now()); err != nil {
+		return &UserError{err}
+	}
+	f, err := os.OpenFile(dir.Log(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	s.dir, s.logFile, s.read = dir, f, readJournal(dir.Journal())
+	s.keepLog(f)
+	s.guard()
+	return nil
+}
+
+// float keeps the session in memory: nothing is written, and nothing can be gone
+// on with.
+func (s *session) float() {
+	m := &memory{}
+	s.record, s.read, s.mark = m, m.read, local.NewMark("")
+	s.keepLog(io.Discard)
+}
+
+func (s *session) keepLog(file io.Writer) {
+	s.screen = &screen{out: s.options.Stderr, logs: s.dir.Log(), seen: map[string]int{}}
+	s.log = newLog(s.options, file, s.screen)
+}
+
+// guard sees to it that nothing of this host will be left running, and that
+// nothing of an earlier one is (B-025).
+func (s *session) guard() {
+	s.mark = local.NewMark(s.dir.Path())
+	if s.options.inProcess {
+		return
+	}
+	if n := local.KillLeftovers(s.dir.Path()); n > 0 {
+		s.log.Warn(fmt.Sprintf("%d processes of an earlier host were still running and are killed", n))
+	}
+	var err error
+	if s.warden, err = warden.Start(s.options.Plugins.Warden(s.mark), s.mark); err != nil {
+		s.log.Warn("what this host starts would outlive it if it were killed: " + err.Error())
+	}
 }
 
 func (s *session) close() {
 	s.plugins.close()
 	s.requesting.close()
+	if s.warden != nil {
+		s.warden.Close()
+	}
 	if s.record != nil {
 		if err := s.record.Close(); err != nil && !errors.Is(err, journal.ErrClosed) {
 			s.log.Error(err.Error())
 		}
 	}
-	_ = s.logFile.Close()
-	_ = s.lock.Unlock()
+	if s.logFile != nil {
+		_ = s.logFile.Close()
+	}
+	if s.lock != nil {
+		_ = s.lock.Unlock()
+	}
 }
 
 // create begins the record of a new experiment.
@@ -101,10 +165,21 @@ func (s *session) create() error {
 		return err
 	}
 	// What can be refused is refused before there is anything to go on with.
-	first, err := s.beginning()
+	first, err := s.first()
 	if err != nil {
 		return err
 	}
+	if s.lock != nil {
+		if err := s.settle(); err != nil {
+			return err
+		}
+	}
+	s.start(first)
+	return nil
+}
+
+// settle makes what a new experiment is in its directory.
+func (s *session) settle() error {
 	if err := s.file.Write(s.dir); err != nil {
 		return err
 	}
@@ -112,19 +187,34 @@ func (s *session) create() error {
 	if err != nil {
 		return err
 	}
-	fs, err := journal.MakeDir(s.dir.Journal())
-	if err != nil {
-		return err
-	}
-	if s.record, err = journal.Create(fs, journal.Options{RunID: id}); err != nil {
+	if s.record, err = newRecord(s.dir, id); err != nil {
 		return err
 	}
 	// The experiment's file comes last: with it, the experiment exists.
-	if err := storage.WriteFile(s.dir.Experiment(), s.experiment.Source); err != nil {
-		return err
+	return storage.WriteFile(s.dir.Experiment(), s.experiment.Source)
+}
+
+// newRecord makes the record of a new experiment. One without events is what a
+// host left that died before its experiment was there.
+func newRecord(d storage.Dir, id journal.RunID) (Recorder, error) {
+	fs, err := journal.MakeDir(d.Journal())
+	if err != nil {
+		return nil, err
 	}
-	s.start(first)
-	return nil
+	j, err := journal.Create(fs, journal.Options{RunID: id})
+	if !errors.Is(err, journal.ErrExists) {
+		return j, err
+	}
+	if found, err := journal.Verify(fs, journal.Options{}, nil); err != nil || found.Next > 1 {
+		return nil, userError("%s has the record of an experiment, but %s is gone: put it back, or give the new experiment another --name", d.Journal(), d.Experiment())
+	}
+	if err := errors.Join(fs.Close(), os.RemoveAll(d.Journal())); err != nil {
+		return nil, err
+	}
+	if fs, err = journal.MakeDir(d.Journal()); err != nil {
+		return nil, err
+	}
+	return journal.Create(fs, journal.Options{RunID: id})
 }
 
 // open replays the record; that is all of resuming.
@@ -138,18 +228,22 @@ func (s *session) open(changed bool) error {
 		return err
 	}
 	s.prepare()
+	s.reported = files.Reported(s.dir.Path())
 	j, opened, err := journal.Open(fs, journal.Options{RunID: id}, s.replay)
 	if err != nil {
 		return &UserError{fmt.Errorf("%s: %w", s.dir.Journal(), err)}
 	}
-	s.record, s.toldBefore = j, s.machine.Observations()
+	s.record, s.begun, s.toldBefore = j, opened.Next > 1, s.machine.Observations()
 	if opened.Cut != nil {
 		s.log.Warn("the end of the record was torn by a crash and is cut off: " + opened.Cut.String())
+	}
+	if err := s.sameTrainer(); err != nil {
+		return err
 	}
 	if err := s.openPlugins(s.machine.Observations(), s.machine.Decided()); err != nil {
 		return err
 	}
-	events, err := s.continuing(changed)
+	first, err := s.first()
 	if err != nil {
 		return err
 	}
@@ -158,8 +252,19 @@ func (s *session) open(changed bool) error {
 			return err
 		}
 	}
-	s.start(events)
+	s.start(first)
 	return nil
+}
+
+// sameTrainer: who trained an experiment's trials goes on to train them.
+func (s *session) sameTrainer() error {
+	switch manual := s.machine.Spec().Manual; {
+	case !s.begun || manual == s.options.manual:
+		return nil
+	case manual:
+		return userError("%s: its trials are trained by the caller of `tunehost asktell`; go on with that", s.dir.Path())
+	}
+	return userError("%s: its trials are trained by its trainable; go on with `tunehost run`, or give another --name", s.dir.Path())
 }
 
 // resets are the trials in ERROR that shall run again (B-082).
@@ -184,7 +289,6 @@ func (s *session) prepare() {
 		host = "localhost"
 	}
 	s.narrator = &narrator{machine: s.machine, trial: s.trials.report, tracks: map[core.TrialNo]*track{}, host: host}
-	s.read = readJournal(s.dir.Journal())
 }
 
 // replay applies records of earlier hosts. Nothing is done but listening: what
@@ -207,6 +311,9 @@ func (s *session) hear(e core.Event, actions []core.Action) {
 	if started, ok := e.(*core.AttemptStarted); ok {
 		s.narrator.attempt(started)
 	}
+	if given, ok := e.(*core.TrialGiven); ok && !given.Extra {
+		s.given++
+	}
 	for _, a := range actions {
 		t, ok := a.(core.Tell)
 		if !ok {
@@ -215,7 +322,13 @@ func (s *session) hear(e core.Event, actions []core.Action) {
 		if t.Observation.To&core.ToScheduler != 0 && !s.machine.Spec().Quiet {
 			s.untold = append(s.untold, s.untoldOf(t.Observation))
 		}
-		s.early = append(s.early, s.narrator.event(t.Observation))
+		switch o := t.Observation; {
+		case o.To&core.ToReporters == 0:
+		case o.Number <= s.reported:
+			s.narrator.follow(o)
+		default:
+			s.early = append(s.early, s.narrator.event(o))
+		}
 	}
 	for len(s.untold) > 0 && s.untold[0].event.Number <= s.machine.Decided() {
 		s.untold = s.untold[1:]
@@ -237,7 +350,7 @@ func (s *session) encode(params []byte) (space.Point, error) {
 
 func (s *session) opener() *opener {
 	return &opener{experiment: s.experiment, seed: s.file.Seed, plugins: s.options.Plugins, baseDir: dirOf(s.file.File),
-		log: s.log, logPath: s.dir.Log(), clock: s.clock, inProcess: s.options.inProcess}
+		log: s.log, logPath: s.dir.Log(), clock: s.clock, mark: s.mark, inProcess: s.options.inProcess}
 }
 
 func (s *session) openPlugins(told, decided uint64) (err error) {
@@ -255,5 +368,7 @@ func (s *session) openPlugins(told, decided uint64) (err error) {
 }
 
 func (s *session) spec() (core.Spec, error) {
-	return specOf(s.experiment, s.file.Seed, s.plugins.traits())
+	spec, err := specOf(s.experiment, s.file.Seed, s.plugins.traits())
+	spec.Manual = s.options.manual
+	return spec, err
 }

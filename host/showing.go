@@ -26,8 +26,9 @@ func (s *session) reporters() ([]*reporting, error) {
 		return nil, err
 	}
 	written := files.New(files.Options{Dir: s.dir.Path(), Formats: formats, Now: s.clock.Now})
-	list := []*reporting{s.reporting("files", written, files.Reported(s.dir.Path()))}
+	list := []*reporting{s.reporting("files", written, s.reported)}
 	switch {
+	case s.options.manual: // standard output is the caller's
 	case s.options.JSON:
 		list = append(list, s.reporting("json", jsonlines.New(s.options.Stdout), s.toldBefore))
 	case s.options.Verbose > 0:

@@ -1,7 +1,9 @@
 package host
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,14 +20,15 @@ import (
 
 func dirOf(file string) string { return filepath.Dir(file) }
 
-// beginning is what a new experiment begins with: its start, this host's, the
-// user's points, and the nodes.
-func (s *session) beginning() ([]core.Event, error) {
-	spec, err := s.spec()
+// first is what this host begins with: its start, settings that are not in the
+// record yet, trials to be run again, the user's points in a new experiment, and
+// its nodes.
+func (s *session) first() ([]core.Event, error) {
+	nodes, err := s.nodes()
 	if err != nil {
 		return nil, err
 	}
-	nodes, err := s.nodes()
+	spec, err := s.spec()
 	if err != nil {
 		return nil, err
 	}
@@ -33,33 +36,16 @@ func (s *session) beginning() ([]core.Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	events := []core.Event{&core.ExperimentStarted{Spec: spec}, s.hostStarted()}
-	return slices.Concat(events, points, nodes), nil
-}
-
-// continuing is what a host goes on with: its start, what was changed, and the
-// nodes. An earlier host may have died before it recorded the beginning.
-func (s *session) continuing(changed bool) ([]core.Event, error) {
-	if len(s.machine.Spec().Objectives) == 0 {
-		return s.beginning()
-	}
-	nodes, err := s.nodes()
-	if err != nil {
-		return nil, err
-	}
-	events := []core.Event{s.hostStarted()}
-	if changed {
-		spec, err := s.spec()
-		if err != nil {
-			return nil, err
-		}
+	events := []core.Event{&core.HostStarted{Wall: s.clock.Now().UnixNano(), PID: uint32(os.Getpid()), Host: s.narrator.host}}
+	switch {
+	case !s.begun:
+		events = append([]core.Event{&core.ExperimentStarted{Spec: spec}}, events...)
+	case !sameSpec(spec, *s.machine.Spec()):
+		// The record says what holds: a host may have died between taking a
+		// change and recording it.
 		events = append(events, &core.SettingsChanged{Spec: spec})
 	}
-	return slices.Concat(events, s.resets(), nodes), nil
-}
-
-func (s *session) hostStarted() *core.HostStarted {
-	return &core.HostStarted{Wall: s.clock.Now().UnixNano(), PID: uint32(os.Getpid()), Host: s.narrator.host}
+	return slices.Concat(events, s.resets(), points, nodes), nil
 }
 
 // start makes the loop and its crew, and posts what this host begins with.
@@ -67,6 +53,13 @@ func (s *session) start(first []core.Event) {
 	s.makeCrew()
 	s.makeLoop()
 	s.inbox.post(first...)
+}
+
+// sameSpec compares what is recorded of settings.
+func sameSpec(a, b core.Spec) bool {
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 
 // nodes are what this machine offers (B-035: checked before anything starts).
@@ -138,9 +131,13 @@ func machineNodes(override string) (nodes []resource.Node, warning string, err e
 	return nodes, warning, nil
 }
 
-// points are the user's own, first of all (B-104).
+// points are the user's own, first of all (B-104), as far as they are not trials
+// already.
 func (s *session) points() (events []core.Event, err error) {
 	for i, p := range s.experiment.Points {
+		if i < s.given {
+			continue
+		}
 		g, err := complete(s.experiment, s.file.Seed, uint64(i), p.Given)
 		if err != nil {
 			return nil, &UserError{fmt.Errorf("%s: %w", p.Pos, err)}
@@ -274,11 +271,7 @@ func (s *session) startDrivers(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.publishing.reporters = reporters
-	for _, r := range reporters {
-		go r.run()
-	}
-	go c.publishing.run()
+	s.publish(reporters)
 	go c.searching.run(ctx)
 	go c.scheduling.run(ctx)
 	if c.training != nil {
@@ -288,6 +281,16 @@ func (s *session) startDrivers(ctx context.Context) error {
 	c.scheduling.work.flush()
 	c.publishing.flush()
 	return nil
+}
+
+// publish begins to tell reporters.
+func (s *session) publish(reporters []*reporting) {
+	c := s.crew
+	c.publishing.reporters = reporters
+	for _, r := range reporters {
+		go r.run()
+	}
+	go c.publishing.run()
 }
 
 // stopDrivers ends them in order: nothing is trained any more, then the last
@@ -300,11 +303,18 @@ func (s *session) stopDrivers(broken bool) {
 	}
 	c.searching.work.close()
 	c.scheduling.work.close()
+	<-c.searching.done // a plugin is closed by whoever does not call it any more
+	<-c.scheduling.done
 	if !broken {
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-		defer cancel()
-		c.publishing.close(ctx)
+		s.publishRest()
 	}
+}
+
+// publishRest tells reporters the last news, and waits for those that listen.
+func (s *session) publishRest() {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	s.crew.publishing.close(ctx)
 }
 
 func (s *session) ended() Ended {

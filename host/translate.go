@@ -23,7 +23,7 @@ var eventKinds = map[core.ObservationKind]sdk.EventKind{
 	core.SawAdded: sdk.TrialAdded, core.SawStarted: sdk.TrialStarted, core.SawResult: sdk.ResultReported,
 	core.SawPaused: sdk.TrialPaused, core.SawCompleted: sdk.TrialCompleted, core.SawFailed: sdk.TrialFailed,
 	core.SawRemoved: sdk.TrialRemoved, core.SawCheckpoint: sdk.CheckpointSaved,
-	core.SawRequeued: sdk.TrialRequeued, core.SawEnd: sdk.ExperimentEnded,
+	core.SawRequeued: sdk.TrialRequeued, core.SawEnd: sdk.ExperimentEnded, core.SawSearchEnded: sdk.SearchEnded,
 }
 
 // event translates an observation for a plugin with these traits.

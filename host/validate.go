@@ -59,7 +59,7 @@ func shortfall(e *config.Experiment, nodes []resource.Node) (short, err error) {
 func joined(nodes []resource.Node) []core.Event {
 	events := make([]core.Event, len(nodes))
 	for i, n := range nodes {
-		events[i] = &core.NodeJoined{Node: n}
+		events[i] = &core.NodeJoined{Node: n, More: i < len(nodes)-1}
 	}
 	return events
 }

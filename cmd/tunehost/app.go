@@ -54,6 +54,7 @@ at a time as fit, and finds the best.`,
 		Args: cobra.ArbitraryArgs, // knownCommand has looked at them
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	cobra.EnableCommandSorting = false // the order of use helps more
 	root.AddGroup(&cobra.Group{ID: running, Title: "Run:"}, &cobra.Group{ID: looking, Title: "Look, also while it runs:"},
 		&cobra.Group{ID: steering, Title: "Steer what runs:"}, &cobra.Group{ID: other, Title: "More:"})
 	add := func(group string, commands ...*cobra.Command) {
@@ -62,7 +63,7 @@ at a time as fit, and finds the best.`,
 			root.AddCommand(c)
 		}
 	}
-	add(running, a.runCommand(), a.resumeCommand(), a.validateCommand())
+	add(running, a.runCommand(), a.resumeCommand(), a.validateCommand(), a.askTellCommand())
 	add(looking, a.lsCommand(), a.statusCommand(), a.trialsCommand(), a.bestCommand(), a.logsCommand(), a.watchCommand())
 	add(steering, a.stopCommand(), a.pauseCommand(), a.unpauseCommand(), a.addCommand())
 	add(other, a.reportCommand(), a.pluginsCommand(), a.schemaCommand(), a.doctorCommand(), a.versionCommand())
@@ -134,19 +135,23 @@ func (a *app) line(v any) error {
 
 func (a *app) say(format string, args ...any) { fmt.Fprintf(a.out, format+"\n", args...) }
 
-// width is that of the terminal; 0 where the output is none.
-func (a *app) width() int { w, _ := a.size(); return w }
+// lookup is os.LookupEnv.
+func (a *app) lookup(name string) (string, bool) {
+	value, ok := a.env[name]
+	return value, ok
+}
 
-func (a *app) size() (width, height int) {
+// width is that of the terminal; 0 where the output is none.
+func (a *app) width() int {
 	f, ok := a.out.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return 0, 0
+		return 0
 	}
-	width, height, err := term.GetSize(int(f.Fd()))
-	if err != nil {
-		return 80, 24
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil || width <= 0 {
+		return 80
 	}
-	return width, height
+	return width
 }
 
 func (a *app) terminal() bool { return a.width() > 0 }

@@ -50,42 +50,41 @@ func fixture(args []string) {
 	w := analysistest.New(dir, []byte(source), fixtureSeed)
 	w.Files = true
 	w.Fails = map[core.TrialNo]string{2: "exit status 3: no such tensor"}
-	switch kind {
-	case "empty":
-		w.Close()
-	case "finished":
-		w.Start(2)
-		w.Run(-1)
-		w.Close()
-	case "damaged":
-		w.Start(2)
-		w.Run(-1)
-		w.Close()
-		damage(w.Dir.Journal())
-	case "crashed":
-		w.Start(2)
-		w.Run(2)
-		w.Crash()
-	case "interrupted":
-		w.Start(2)
-		w.Run(2)
-		w.Event(&core.Interrupted{})
-		w.Run(-1)
-		w.Close()
-	case "multi":
-		w.Names = []string{"accuracy", "cost"}
-		w.Metrics = func(no core.TrialNo, _ uint64) []float64 { return twoValues[no] }
-		w.Fails = nil
-		w.Start(6)
-		w.Run(-1)
-		w.Close()
-	case "running":
-		w.Start(2)
-		w.Run(2)
-		serve(w)
-	default:
+	write, ok := map[string]func(*analysistest.Writer){
+		"empty": func(w *analysistest.Writer) { w.Close() }, "finished": finish, "interrupted": interrupt, "multi": multiply,
+		"crashed": func(w *analysistest.Writer) { begin(w); w.Crash() },
+		"damaged": func(w *analysistest.Writer) { finish(w); damage(w.Dir.Journal()) },
+		"running": func(w *analysistest.Writer) { begin(w); serve(w) },
+	}[kind]
+	if !ok {
 		panic("no fixture " + kind)
 	}
+	write(w)
+}
+
+func begin(w *analysistest.Writer) {
+	w.Start(2)
+	w.Run(2)
+}
+
+func finish(w *analysistest.Writer) {
+	w.Start(2)
+	w.Run(-1)
+	w.Close()
+}
+
+func interrupt(w *analysistest.Writer) {
+	begin(w)
+	w.Event(&core.Interrupted{})
+	w.Run(-1)
+	w.Close()
+}
+
+func multiply(w *analysistest.Writer) {
+	w.Names = []string{"accuracy", "cost"}
+	w.Metrics = func(no core.TrialNo, _ uint64) []float64 { return twoValues[no] }
+	w.Fails = nil
+	finish(w)
 }
 
 // Trials 0, 2 and 5 are the front.

@@ -56,7 +56,7 @@ func (a *app) logs(e *analysis.Experiment, no core.TrialNo, stdout, stderr bool)
 		return err
 	}
 	if t.Error != "" && stderr {
-		fmt.Fprintf(a.err, "%s failed: %s\n", title(&t), t.Error)
+		fmt.Fprintf(a.err, "%s failed: %s\n", title(&t), clean(t.Error))
 	} else if !printed {
 		fmt.Fprintf(a.err, "%s has printed nothing\n", title(&t))
 	}

@@ -7,9 +7,11 @@ import (
 	"github.com/tunehost/tunehost/plugins/schedulers/hyperband"
 	"github.com/tunehost/tunehost/plugins/schedulers/median"
 	"github.com/tunehost/tunehost/plugins/schedulers/patience"
+	"github.com/tunehost/tunehost/plugins/schedulers/pbt"
 	"github.com/tunehost/tunehost/plugins/searchers/grid"
 	"github.com/tunehost/tunehost/plugins/searchers/random"
 	"github.com/tunehost/tunehost/plugins/searchers/sobol"
+	"github.com/tunehost/tunehost/plugins/searchers/tpe"
 	"github.com/tunehost/tunehost/plugins/trainables/chaos"
 	"github.com/tunehost/tunehost/plugins/trainables/command"
 	"github.com/tunehost/tunehost/plugins/trainables/digits"
@@ -17,7 +19,7 @@ import (
 
 // plugins are those in the binary, in the order in which they are listed.
 var plugins = bundled.New(
-	random.Plugin, grid.Plugin, sobol.Plugin,
-	fifo.Plugin, asha.Plugin, hyperband.Plugin, median.Plugin, patience.Plugin,
+	random.Plugin, grid.Plugin, sobol.Plugin, tpe.Plugin,
+	fifo.Plugin, asha.Plugin, hyperband.Plugin, median.Plugin, patience.Plugin, pbt.Plugin,
 	command.Plugin(), digits.Plugin, chaos.Plugin,
 )

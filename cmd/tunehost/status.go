@@ -61,5 +61,5 @@ func (a *app) writeStatus(w io.Writer, s *analysis.Status, e *analysis.Experimen
 	if _, err := fmt.Fprintln(w, a.bold(head)); err != nil {
 		return err
 	}
-	return t.write(w, a.width(), a.bold)
+	return t.write(w, 0, a.bold) // paths are for copying: never cut
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"strings"
+	"unicode"
 
 	"github.com/mattn/go-runewidth"
 )
@@ -21,7 +22,7 @@ func (t *table) column(name string, right bool) {
 
 const (
 	gap        = "  "
-	leastWidth = 8 // columns are not made narrower
+	leastWidth = 10 // columns are not made narrower
 )
 
 // write writes the table, at most width characters wide; 0 is as wide as it
@@ -45,7 +46,7 @@ func (t *table) line(cells []string, widths []int) string {
 		if i > 0 {
 			out.WriteString(gap)
 		}
-		cell := runewidth.Truncate(cells[i], width, "…")
+		cell := runewidth.Truncate(clean(cells[i]), width, "…")
 		if t.right[i] {
 			out.WriteString(runewidth.FillLeft(cell, width))
 		} else {
@@ -55,22 +56,31 @@ func (t *table) line(cells []string, widths []int) string {
 	return strings.TrimRight(out.String(), " ")
 }
 
-// widths makes the widest columns narrower until all fit, and leaves out the
-// last ones where that is not enough.
+// clean takes out what could steer a terminal: trials had a hand in the text.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+// widths makes the widest columns of text narrower until all fit, and leaves out
+// the last ones where that is not enough. Numbers are never cut.
 func (t *table) widths(limit int) []int {
 	widths := make([]int, len(t.head))
 	for i := range widths {
 		widths[i] = runewidth.StringWidth(t.head[i])
 		for _, row := range t.rows {
-			widths[i] = max(widths[i], runewidth.StringWidth(row[i]))
+			widths[i] = max(widths[i], runewidth.StringWidth(clean(row[i])))
 		}
 	}
-	for limit > 0 && total(widths) > limit {
-		i := widest(widths)
-		if widths[i] <= leastWidth {
-			widths = widths[:len(widths)-1]
-		} else {
+	for limit > 0 && len(widths) > 1 && total(widths) > limit {
+		if i := t.widest(widths); i >= 0 {
 			widths[i]--
+		} else {
+			widths = widths[:len(widths)-1]
 		}
 	}
 	return widths
@@ -84,10 +94,12 @@ func total(widths []int) int {
 	return sum
 }
 
-func widest(widths []int) (at int) {
+// widest is the column to make narrower, or -1.
+func (t *table) widest(widths []int) int {
+	at, most := -1, leastWidth
 	for i, w := range widths {
-		if w > widths[at] {
-			at = i
+		if !t.right[i] && w > most {
+			at, most = i, w
 		}
 	}
 	return at

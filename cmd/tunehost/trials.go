@@ -13,9 +13,14 @@ import (
 	"github.com/tunehost/tunehost/host/naming"
 )
 
+// listing says which trials are printed, and how.
+type listing struct {
+	sort, where   string
+	asJSON, asCSV bool
+}
+
 func (a *app) trialsCommand() *cobra.Command {
-	var sort, where string
-	var asJSON, asCSV bool
+	var l listing
 	cmd := &cobra.Command{
 		Use:   "trials DIR",
 		Short: "All trials of an experiment as a table",
@@ -30,35 +35,37 @@ iteration, results, failures, error, reason.`,
   tunehost trials results/digits --where "state == 'ERROR' || lr > 0.1" --csv`,
 		Args: wants(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if asJSON && asCSV {
+			if l.asJSON && l.asCSV {
 				return usage("trials: --json and --csv: choose one of them")
 			}
-			return a.with(args[0], func(e *analysis.Experiment) error {
-				list, err := e.Select(where, sort)
-				switch {
-				case err != nil:
-					return asUsage(err)
-				case asJSON:
-					return a.trialLines(list)
-				case asCSV:
-					return a.trialCSV(e, list)
-				case len(list) == 0 && where != "" && e.Machine().Trials() > 0:
-					a.say("no trial fits %s", where)
-					return nil
-				case len(list) == 0:
-					a.say("no trials yet")
-					return nil
-				}
-				return trialTable(e, list).write(a.out, a.width(), a.bold)
-			})
+			return a.with(args[0], func(e *analysis.Experiment) error { return a.trials(e, &l) })
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&sort, "sort", "", "order by a `METRIC` or something else")
-	flags.StringVar(&where, "where", "", "only trials for which `EXPR` holds")
-	jsonFlag(flags, &asJSON, "print one JSON object a line for each trial")
-	flags.BoolVar(&asCSV, "csv", false, "print comma-separated values with a heading")
+	flags.StringVar(&l.sort, "sort", "", "order by a `METRIC` or something else")
+	flags.StringVar(&l.where, "where", "", "only trials for which `EXPR` holds")
+	jsonFlag(flags, &l.asJSON, "print one JSON object a line for each trial")
+	flags.BoolVar(&l.asCSV, "csv", false, "print comma-separated values with a heading")
 	return cmd
+}
+
+func (a *app) trials(e *analysis.Experiment, l *listing) error {
+	list, err := e.Select(l.where, l.sort)
+	switch {
+	case err != nil:
+		return asUsage(err)
+	case l.asJSON:
+		return a.trialLines(list)
+	case l.asCSV:
+		return a.trialCSV(e, list)
+	case len(list) == 0 && l.where != "" && e.Machine().Trials() > 0:
+		a.say("no trial fits %s", l.where)
+		return nil
+	case len(list) == 0:
+		a.say("no trials yet")
+		return nil
+	}
+	return trialTable(e, list).write(a.out, a.width(), a.bold)
 }
 
 func (a *app) trialLines(list []analysis.Trial) error {
@@ -77,16 +84,17 @@ func trialTable(e *analysis.Experiment, list []analysis.Trial) *table {
 	t.column("trial", false)
 	t.column("state", false)
 	var params, metrics []string
-	for i := range e.Config().Space.Params {
-		params = append(params, e.Config().Space.Params[i].Name)
-		t.column(params[i], true)
-	}
 	for _, o := range e.Objectives() {
 		metrics = append(metrics, o.Metric)
 		t.column(o.Metric, true)
 	}
 	t.column("iter", true)
 	t.column("time", true)
+	for i := range e.Config().Space.Params {
+		p := &e.Config().Space.Params[i]
+		params = append(params, p.Name)
+		t.column(p.Name, len(p.Choices) == 0)
+	}
 	t.column("why", false)
 	for i := range list {
 		t.rows = append(t.rows, trialRow(e, &list[i], params, metrics))
@@ -96,6 +104,14 @@ func trialTable(e *analysis.Experiment, list []analysis.Trial) *table {
 
 func trialRow(e *analysis.Experiment, t *analysis.Trial, params, metrics []string) []string {
 	row := []string{fmt.Sprint(t.Number), t.ID, t.State.String()}
+	for _, name := range metrics {
+		if v, ok := t.Metric(name); ok {
+			row = append(row, number(v))
+		} else {
+			row = append(row, "-")
+		}
+	}
+	row = append(row, fmt.Sprint(t.Iteration), seconds(t.Seconds))
 	values := e.Config().Values(t.Params)
 	for _, name := range params {
 		if v, ok := values[name]; ok {
@@ -104,14 +120,7 @@ func trialRow(e *analysis.Experiment, t *analysis.Trial, params, metrics []strin
 			row = append(row, "-")
 		}
 	}
-	for _, name := range metrics {
-		if v, ok := t.Metric(name); ok {
-			row = append(row, number(v))
-		} else {
-			row = append(row, "-")
-		}
-	}
-	return append(row, fmt.Sprint(t.Iteration), seconds(t.Seconds), why(t))
+	return append(row, why(t))
 }
 
 // why is the reason as far as it says something.

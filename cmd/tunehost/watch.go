@@ -1,18 +1,17 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"fmt"
 	"os"
 	"os/signal"
-	"slices"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/analysis"
+	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/report/terminal"
 )
 
 func (a *app) watchCommand() *cobra.Command {
@@ -25,7 +24,7 @@ place, else a line whenever something has changed. Ctrl-C ends the watching, not
 the experiment.`,
 		Example: "  tunehost watch results/digits",
 		Args:    wants(1, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(_ *cobra.Command, args []string) error {
 			if every <= 0 {
 				return usage("watch: --every %v: expected more than 0s", every)
 			}
@@ -41,18 +40,10 @@ the experiment.`,
 func (a *app) watch(ctx context.Context, e *analysis.Experiment, every time.Duration) error {
 	look := time.NewTicker(every)
 	defer look.Stop()
-	show := a.progressLine
-	if a.terminal() {
-		show = a.screen()
-	}
-	for changed := true; ; {
+	p := terminal.New(&looked{e, a.now}, a.display())
+	for changed := true; e.State() == analysis.Running; {
 		if changed || a.terminal() {
-			if err := show(e); err != nil {
-				return err
-			}
-		}
-		if e.State() != analysis.Running {
-			return nil
+			p.Draw()
 		}
 		select {
 		case <-ctx.Done():
@@ -64,93 +55,63 @@ func (a *app) watch(ctx context.Context, e *analysis.Experiment, every time.Dura
 			return err
 		}
 	}
+	return p.Close()
 }
 
-func (a *app) progressLine(e *analysis.Experiment) error {
-	s, err := e.Status(a.now())
+// display is what is known of where the output goes.
+func (a *app) display() terminal.Options {
+	if f, ok := a.out.(*os.File); ok {
+		return terminal.Detect(f, terminal.Brief, a.lookup)
+	}
+	return terminal.Options{Out: a.out, Verbosity: terminal.Brief}
+}
+
+// looked shows an experiment that is looked at from outside.
+type looked struct {
+	e   *analysis.Experiment
+	now func() time.Time
+}
+
+// Status implements terminal.Source.
+func (l *looked) Status() report.Status {
+	m := l.e.Machine()
+	s, err := l.e.Status(l.now())
 	if err != nil {
-		return err
+		s.Reason = err.Error()
 	}
-	text := fmt.Sprintf("%s  %s  %s  %s", s.Name, s.State, seconds(s.Elapsed.Seconds()), counts(&s))
+	st := report.Status{Name: s.Name, Dir: s.Dir, State: s.State, Reason: s.Reason, Counts: s.Counts, Planned: s.Planned,
+		Made: m.Planned(), Objective: l.e.Objectives()[0], Resources: s.Resources, Elapsed: s.Elapsed}
 	if s.Best != nil {
-		text += fmt.Sprintf("  best %s %s (trial %d)", e.Objectives()[0].Metric, number(s.Best.Value), s.Best.Number)
+		t := &s.Best.Trial
+		st.Best = &report.Best{Value: s.Best.Value,
+			Trial: report.Trial{Number: t.Number, ID: t.ID, Dir: t.Dir, State: t.State, Params: t.Params}}
 	}
-	a.say("%s", text)
-	return nil
+	return st
 }
 
-// screen redraws status and trials in place.
-func (a *app) screen() func(*analysis.Experiment) error {
-	drawn := 0
-	return func(e *analysis.Experiment) error {
-		s, err := e.Status(a.now())
-		if err != nil {
-			return err
+// Rows implements terminal.Source: of the trials that run or wait the first, of
+// the others the last.
+func (l *looked) Rows(perState int) (rows []terminal.Row) {
+	m := l.e.Machine()
+	taken := map[core.State]int{}
+	add := func(no core.TrialNo, first bool) {
+		s := m.State(no)
+		if first == (s == core.Running || s == core.Pending) && taken[s] < perState {
+			taken[s]++
+			rows = append(rows, l.row(no))
 		}
-		var out bytes.Buffer
-		if drawn > 0 {
-			fmt.Fprintf(&out, "\x1b[%dA\x1b[J", drawn)
-		}
-		from := out.Len()
-		if err := a.writeStatus(&out, &s, e); err != nil {
-			return err
-		}
-		_, height := a.size()
-		used := bytes.Count(out.Bytes()[from:], []byte("\n"))
-		if err := a.writeSome(&out, e, height-used-3); err != nil {
-			return err
-		}
-		drawn = bytes.Count(out.Bytes()[from:], []byte("\n"))
-		_, err = a.out.Write(out.Bytes())
-		return err
 	}
+	n := core.TrialNo(m.Trials())
+	for i := range n {
+		add(i, true)
+		add(n-1-i, false)
+	}
+	return rows
 }
 
-// watched is the order in which states are shown.
-var watched = []core.State{core.Running, core.Paused, core.Errored, core.Terminated, core.Pending}
-
-// writeSome shows so many trials that each state keeps rows, and says how many
-// are left out (B-121).
-func (a *app) writeSome(out *bytes.Buffer, e *analysis.Experiment, rows int) error {
-	numbers := map[core.State][]core.TrialNo{}
-	m := e.Machine()
-	for no := core.TrialNo(m.Trials()); no > 0; no-- {
-		numbers[m.State(no-1)] = append(numbers[m.State(no-1)], no-1)
-	}
-	share := shares(rows, func(s core.State) int { return len(numbers[s]) })
-	var list []analysis.Trial
-	left := ""
-	for _, s := range watched {
-		some := numbers[s][:share[s]]
-		slices.Sort(some)
-		for _, no := range some {
-			list = append(list, e.Trial(no))
-		}
-		if n := len(numbers[s]) - share[s]; n > 0 {
-			left += fmt.Sprintf(" … %d more %s", n, s)
-		}
-	}
-	if err := trialTable(e, list).write(out, a.width(), a.bold); err != nil {
-		return err
-	}
-	if left != "" {
-		fmt.Fprintln(out, left)
-	}
-	return nil
-}
-
-// shares gives each state a row in turn, until there are no more.
-func shares(rows int, have func(core.State) int) map[core.State]int {
-	share := map[core.State]int{}
-	for more := true; more && rows > 0; {
-		more = false
-		for _, s := range watched {
-			if rows > 0 && share[s] < have(s) {
-				share[s]++
-				rows--
-				more = true
-			}
-		}
-	}
-	return share
+func (l *looked) row(no core.TrialNo) terminal.Row {
+	t := l.e.Trial(no)
+	r := terminal.Row{Number: no, State: t.State, Params: t.Params, Iteration: t.Iteration, Time: time.Duration(t.Seconds * float64(time.Second))}
+	r.Value, r.Reported = t.Metric(l.e.Objectives()[0].Metric)
+	return r
 }

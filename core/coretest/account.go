@@ -162,8 +162,10 @@ func (a *audit) start(x core.StartAttempt) error {
 	}
 	t.live, t.attempt, t.held, t.slots = true, x.Attempt, t.asks(a.spec), x.Placement.Slots
 	t.accepted, t.credits, t.refused = 0, 0, false
-	t.iteration, t.values, t.results = 0, nil, 0
 	if x.Restore.ID == 0 {
+		if !a.spec.Manual { // there, the caller keeps its state
+			t.forget()
+		}
 		return a.inTurn(t)
 	}
 	c := a.ckpts[ckptKey{x.Restore.Trial, x.Restore.ID}]

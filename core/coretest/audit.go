@@ -23,6 +23,7 @@ type audit struct {
 	seen    uint64 // observations
 	clock   int    // events
 	hosted  bool
+	onHold  bool // by the user
 	closing bool // before the event
 	ended   bool
 
@@ -31,6 +32,8 @@ type audit struct {
 	suggested uint64
 	planned   int64
 	exhausted bool
+
+	searchEnded bool // the scheduler was told
 }
 
 type attemptKey struct {
@@ -68,6 +71,11 @@ func (a *audit) before(_ int64, e core.Event) {
 		a.spec = e.Spec
 	case *core.SettingsChanged:
 		a.spec, a.ended, a.closing = e.Spec, false, false
+		a.searchEnded = a.searchEnded && a.searched()
+	case *core.PauseRequested:
+		a.onHold = a.onHold || e.All
+	case *core.UnpauseRequested:
+		a.onHold = a.onHold && !e.All
 	case *core.HostStarted:
 		a.hostStarted()
 	case *core.NodeJoined:
@@ -143,6 +151,11 @@ func (a *audit) ends() bool {
 	return o == core.Finished || o == core.StoppedByUser
 }
 
+// searched says whether no further trial will be asked for.
+func (a *audit) searched() bool {
+	return a.exhausted || a.spec.Trials >= 0 && a.planned >= a.spec.Trials
+}
+
 func (a *audit) ordered(c core.Command) {
 	t := a.trial(c.Trial)
 	if t != nil && c.Kind == core.Resize && c.Request != nil && a.was[c.Trial] != core.Running {
@@ -213,6 +226,9 @@ func (a *audit) whole() error {
 	if err := a.resources(); err != nil {
 		return err
 	}
+	if o, _ := a.m.Outcome(); a.hosted && o == 0 && a.searchEnded != a.searched() {
+		return fmt.Errorf("the search's end was told is %t", a.searchEnded)
+	}
 	for number := range a.owed {
 		if k := a.owed[number]; !a.m.Owes(number) || a.m.State(k.trial).Final() {
 			return fmt.Errorf("decision %d of trial %d (%s): owed is %t", number, k.trial, a.m.State(k.trial), a.m.Owes(number))
@@ -263,7 +279,7 @@ func (a *audit) kept() error {
 
 // idleSlot: no free slot where each trial that waits would fit.
 func (a *audit) idleSlot() error {
-	if o, _ := a.m.Outcome(); !a.hosted || a.m.Closing() || o != 0 || a.m.Count(core.Pending) == 0 {
+	if o, _ := a.m.Outcome(); !a.hosted || a.onHold || a.m.Closing() || o != 0 || a.m.Count(core.Pending) == 0 {
 		return nil
 	}
 	if c := int(a.spec.Concurrency); c > 0 && a.m.Running() >= c {

@@ -113,7 +113,7 @@ func (c command) node() ([]core.Event, error) {
 	n := resource.Node{ID: uint32(c.first()), Name: "n" + c.d.CmdArgs[0].Key}
 	var items []resource.Item
 	for _, a := range c.d.CmdArgs[1:] {
-		if a.Key == "at" {
+		if a.Key == "at" || a.Key == "more" {
 			continue
 		}
 		x, err := resource.ParseAmount(strings.Join(a.Vals, ""))
@@ -124,7 +124,7 @@ func (c command) node() ([]core.Event, error) {
 	}
 	var err error
 	n.Capacity, err = resource.NewBundle(items...)
-	return []core.Event{&core.NodeJoined{Node: n}}, err
+	return []core.Event{&core.NodeJoined{Node: n, More: c.has("more")}}, err
 }
 
 func (c command) command() ([]core.Event, error) {

@@ -17,7 +17,7 @@
 //	      [below=NAME:X] [iterations=N] [trial_time=D] [time=D] [trials_failed=N]
 //	settings KEY=VALUE…           as start, for an experiment that goes on
 //	host                          a (new) host takes the experiment up
-//	node ID cpu=N [NAME=N…]       a node joins          lost ID   it leaves
+//	node ID cpu=N [NAME=N…]       a node joins (more: others follow)          lost ID   it leaves
 //	suggest N [wait|exhausted] [cpu=N]                  the searcher answers
 //	give [extra]                  a trial that nobody suggested
 //	run N…                        the trials' attempts have started

@@ -15,8 +15,11 @@ func (a *audit) tell(o core.Observation) error {
 	if a.seen++; o.Number != a.seen {
 		return fmt.Errorf("it should be number %d", a.seen)
 	}
-	if o.Kind == core.SawEnd {
+	switch o.Kind {
+	case core.SawEnd:
 		return nil
+	case core.SawSearchEnded:
+		return a.tellSearchEnded(o)
 	}
 	t := a.trial(o.Trial)
 	switch {
@@ -26,6 +29,15 @@ func (a *audit) tell(o core.Observation) error {
 		return errors.New("it has ended")
 	}
 	return a.tellOf(t, o)
+}
+
+// tellSearchEnded: the scheduler alone hears of it, once, when it is true.
+func (a *audit) tellSearchEnded(o core.Observation) error {
+	if o.To != core.ToScheduler || a.searchEnded || !a.searched() {
+		return fmt.Errorf("to %d, told %t, true %t", o.To, a.searchEnded, a.searched())
+	}
+	a.searchEnded = true
+	return nil
 }
 
 func (a *audit) tellOf(t *account, o core.Observation) error {
@@ -46,9 +58,15 @@ func (a *audit) tellOf(t *account, o core.Observation) error {
 		t.front = true // where it is queued at once
 	case core.SawRequeued:
 		t.ticket, t.front = a.clock, o.Reason == "interrupted"
+		if !t.front {
+			t.forget() // it failed
+		}
 	}
 	return nil
 }
+
+// forget is the loss of what the trial had reported.
+func (t *account) forget() { t.iteration, t.values, t.results = 0, nil, 0 }
 
 // tellResult: each result is told once to reporters, each iteration once to
 // the searcher, and a decision is owed for what the scheduler is told.

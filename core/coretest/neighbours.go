@@ -57,8 +57,14 @@ func (w *World) quiet() []core.Event {
 	if events := w.somebody(); events != nil {
 		return events
 	}
+	if w.audit.onHold {
+		return []core.Event{&core.UnpauseRequested{All: true}}
+	}
 	if e := w.resumePaused(); e != nil {
 		return []core.Event{e}
+	}
+	if w.M.Offers() > 0 { // the searcher said "not yet"; the caller tries again
+		return []core.Event{&core.OfferWithdrawn{}, &core.OfferMade{}}
 	}
 	return w.tick()
 }

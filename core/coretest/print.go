@@ -11,7 +11,7 @@ import (
 var saw = map[core.ObservationKind]string{
 	core.SawAdded: "added", core.SawStarted: "started", core.SawResult: "result", core.SawPaused: "paused",
 	core.SawCompleted: "completed", core.SawFailed: "failed", core.SawRemoved: "removed",
-	core.SawCheckpoint: "checkpoint", core.SawRequeued: "requeued", core.SawEnd: "end",
+	core.SawCheckpoint: "checkpoint", core.SawRequeued: "requeued", core.SawEnd: "end", core.SawSearchEnded: "search ended",
 }
 
 func audience(to core.Audience) string {
@@ -66,8 +66,8 @@ func (s *Story) print(a core.Action) string {
 
 func printTold(o core.Observation) string {
 	text := fmt.Sprintf("tell %s: %d %s", audience(o.To), o.Trial, saw[o.Kind])
-	if o.Kind == core.SawEnd {
-		text = "tell all: end"
+	if o.Kind == core.SawEnd || o.Kind == core.SawSearchEnded {
+		text = fmt.Sprintf("tell %s: %s", audience(o.To), saw[o.Kind])
 	}
 	if o.Iteration > 0 {
 		text += fmt.Sprintf(" at %d", o.Iteration)

@@ -220,8 +220,9 @@ func (w *World) hear(a core.Action) {
 			w.owed = append(w.owed, a.Observation.Number)
 		}
 	case core.StartAttempt:
-		w.procs = append(w.procs, &proc{trial: a.Trial, attempt: a.Attempt, iter: a.Restore.Iteration,
-			length: a.Restore.Iteration + 1 + w.r.Uint64N(6), credits: 1 + int(w.spec.RunAhead)})
+		from := w.M.View(a.Trial).Iteration
+		w.procs = append(w.procs, &proc{trial: a.Trial, attempt: a.Attempt, iter: from,
+			length: from + 1 + w.r.Uint64N(6), credits: 1 + int(w.spec.RunAhead)})
 	case core.SetTimer:
 		w.timer = a.At
 	default:

@@ -259,6 +259,7 @@ func visitRare(f *fields, e core.Event) {
 		f.str(3, &e.Host)
 	case *core.NodeJoined:
 		asJSON(f, 1, &e.Node)
+		f.boolean(2, &e.More)
 	case *core.NodeLeft:
 		number32(f, 1, &e.ID)
 	case *core.StopRequested:

@@ -76,7 +76,8 @@ func (e *Experiment) Refresh() (changed bool, err error) {
 	}
 	e.alive = held != nil
 	n, err := e.read()
-	if errors.Is(err, journal.ErrRewound) {
+	rewound := errors.Is(err, journal.ErrRewound)
+	if rewound {
 		// A crash took back what was read: from the beginning.
 		if err = e.Close(); err == nil {
 			n, err = e.read()
@@ -85,7 +86,7 @@ func (e *Experiment) Refresh() (changed bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("%s: %w", e.dir.Journal(), err)
 	}
-	return n > 0 || was != e.alive, nil
+	return n > 0 || rewound || was != e.alive, nil
 }
 
 func (e *Experiment) read() (int, error) {

@@ -103,9 +103,21 @@ func milliText(n uint64) string {
 func memory(root fs.FS) uint64 {
 	total := memTotal(root)
 	if limit, ok := memoryLimit(root); ok && (total == 0 || limit < total) {
-		return limit
+		total = limit
 	}
-	return total
+	return legible(total)
+}
+
+// legible rounds down to what people can read: whole GiB, or MiB of a small
+// machine.
+func legible(bytes uint64) uint64 {
+	if bytes >= 4<<30 {
+		return bytes >> 30 << 30
+	}
+	if bytes >= 1<<20 {
+		return bytes >> 20 << 20
+	}
+	return bytes
 }
 
 func memTotal(root fs.FS) uint64 {

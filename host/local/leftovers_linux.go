@@ -10,52 +10,138 @@ import (
 	"time"
 )
 
-// KillLeftovers kills the processes of trials whose directories are below dir,
-// an absolute path, and returns how many it found. It is for a host that has
-// locked the experiment and knows that none of its trials runs: after a crash
-// that took the host and its plugins together, before it resumes (B-025).
+// KillLeftovers kills the processes of an experiment's trials and plugins and
+// all that these have started, and returns how many it found; dir is the
+// experiment's directory, an absolute path. It is for a host that has locked the
+// experiment and has started nothing yet: after a crash that took an earlier
+// host together with its warden (B-025).
 func KillLeftovers(dir string) int {
+	dir = filepath.Clean(dir)
+	return killFamily(func(variable string) bool {
+		if trial, ok := strings.CutPrefix(variable, "TUNEHOST_TRIAL_DIR="); ok {
+			return strings.HasPrefix(trial, dir+"/")
+		}
+		mark, ok := strings.CutPrefix(variable, MarkVariable+"=")
+		return ok && strings.HasPrefix(mark, dir+markSign)
+	})
+}
+
+// KillMarked kills the processes of one host: those that bear the mark in their
+// environment, and all that these have started. It returns how many it found.
+func KillMarked(mark string) int {
+	return killFamily(func(variable string) bool { return variable == MarkVariable+"="+mark })
+}
+
+// killTime is how long the kernel has to end what was killed.
+const killTime = 5 * time.Second
+
+// killFamily kills until two looks in a row find nothing: a process that is
+// just being made has no environment for a moment. What is found is frozen until
+// all of it is, so that nothing is started or handed to another parent meanwhile.
+func killFamily(marked func(variable string) bool) int {
 	found := map[int]bool{}
 	pause := time.Millisecond
-	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); {
-		pids := trialProcesses(dir)
-		if len(pids) == 0 {
-			break
+	for end, quiet := time.Now().Add(killTime), 0; quiet < 2 && time.Now().Before(end); {
+		if freeze(family(marked), found) {
+			continue
 		}
-		for _, pid := range pids {
-			found[pid] = true
-			_ = syscall.Kill(pid, syscall.SIGKILL)
+		if kill(family(marked)) == 0 {
+			quiet++
+		} else {
+			quiet = 0
 		}
 		time.Sleep(pause) // a killed process needs a moment to be gone
-		pause = min(2*pause, 100*time.Millisecond)
+		pause = min(2*pause, 50*time.Millisecond)
 	}
 	return len(found)
 }
 
-// trialProcesses are those whose environment has a trial's directory below dir.
-func trialProcesses(dir string) []int {
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		return nil
+// freeze stops what was not found before, and says whether there was any.
+func freeze(pids []int, found map[int]bool) (fresh bool) {
+	for _, pid := range pids {
+		if !found[pid] {
+			found[pid], fresh = true, true
+			_ = syscall.Kill(pid, syscall.SIGSTOP)
+		}
 	}
-	var pids []int
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err == nil && pid != os.Getpid() && isTrialOf(pid, dir) {
+	return fresh
+}
+
+func kill(pids []int) int {
+	for _, pid := range pids {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+	return len(pids)
+}
+
+// family lists the processes that are marked, and their descendants.
+func family(marked func(variable string) bool) (pids []int) {
+	parents := parents()
+	member := map[int]bool{}
+	var belongs func(pid int) bool
+	belongs = func(pid int) bool {
+		parent, alive := parents[pid]
+		if !alive || pid == os.Getpid() {
+			return false
+		}
+		is, known := member[pid]
+		if !known {
+			member[pid] = false // should the table have a circle
+			is = isMarked(pid, marked) || belongs(parent)
+			member[pid] = is
+		}
+		return is
+	}
+	for pid := range parents {
+		if belongs(pid) {
 			pids = append(pids, pid)
 		}
 	}
 	return pids
 }
 
-func isTrialOf(pid int, dir string) bool {
+// parents has every process that has not ended, with its parent.
+func parents() map[int]int {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	list := make(map[int]int, len(entries))
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		if parent, alive := parentOf(pid); alive {
+			list[pid] = parent
+		}
+	}
+	return list
+}
+
+// parentOf reads /proc/PID/stat: "PID (NAME) STATE PARENT …", where the name may
+// hold anything.
+func parentOf(pid int) (parent int, alive bool) {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return 0, false
+	}
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	if len(fields) < 2 || fields[0] == "Z" || fields[0] == "X" {
+		return 0, false
+	}
+	parent, err = strconv.Atoi(fields[1])
+	return parent, err == nil
+}
+
+func isMarked(pid int, marked func(variable string) bool) bool {
 	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil { // another user's, or gone
 		return false
 	}
 	for v := range bytes.SplitSeq(env, []byte{0}) {
-		if trial, ok := strings.CutPrefix(string(v), "TUNEHOST_TRIAL_DIR="); ok {
-			return strings.HasPrefix(trial, filepath.Clean(dir)+"/")
+		if marked(string(v)) {
+			return true
 		}
 	}
 	return false

@@ -4,3 +4,6 @@ package local
 
 // KillLeftovers finds nothing: only Linux shows the environment of processes.
 func KillLeftovers(dir string) int { return 0 }
+
+// KillMarked finds nothing, likewise.
+func KillMarked(mark string) int { return 0 }

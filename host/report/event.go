@@ -20,7 +20,7 @@ type Metric struct {
 
 // Event is one thing that happened, with all that a reporter may want to know.
 type Event struct {
-	// Number counts from 1 without gaps.
+	// Number counts from 1; what reporters are not told leaves gaps.
 	Number uint64
 	Kind   core.ObservationKind
 	// Time is the time of day.

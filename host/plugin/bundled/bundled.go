@@ -14,15 +14,21 @@ package bundled
 import (
 	"fmt"
 	"os"
+	"os/exec"
 
 	"github.com/tunehost/tunehost/host/plugin/process"
+	"github.com/tunehost/tunehost/host/warden"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/guard"
 	"github.com/tunehost/tunehost/plugins/sdk/serve"
 )
 
-// command is the hidden first argument of a process that serves a plugin.
-const command = "plugin-serve"
+// The hidden first arguments of a process that serves a plugin, and of one that
+// waits for its host's end.
+const (
+	command = "plugin-serve"
+	waiting = "plugin-warden"
+)
 
 type key struct {
 	kind sdk.Kind
@@ -71,6 +77,10 @@ func (r *Registry) add(value any) {
 // Main serves a plugin if the arguments ask for that, and says whether they
 // did, and the exit status. It is to be called before anything else.
 func (r *Registry) Main(args []string) (handled bool, exit int) {
+	if len(args) == 2 && args[0] == waiting {
+		warden.Serve(os.Stdin, args[1])
+		return true, 0
+	}
 	if len(args) == 0 || args[0] != command {
 		return false, 0
 	}
@@ -85,6 +95,10 @@ func (r *Registry) Main(args []string) (handled bool, exit int) {
 	}
 	return true, serve.Run(set)
 }
+
+// Warden is the command of a process that kills what bears the mark once its
+// standard input has ended.
+func (r *Registry) Warden(mark string) *exec.Cmd { return exec.Command(executable(), waiting, mark) }
 
 // Infos describes every plugin, in the order of the table, without starting
 // any.

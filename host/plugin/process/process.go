@@ -59,6 +59,9 @@ type Config struct {
 	// CloseGrace the time to end in order (0: 5 s).
 	StartTimeout time.Duration
 	CloseGrace   time.Duration
+	// Outlives: when the host is gone, the plugin ends by itself as soon as it
+	// has ended what it has started; it is not killed with the host.
+	Outlives bool
 }
 
 func (c *Config) title() string { return fmt.Sprintf("%s %q", c.Kind, c.Name) }

@@ -58,7 +58,7 @@ func (r *runner) build(_ hclog.Logger, spec *exec.Cmd, _ string) (goplugin.Runne
 	r.cmd.Dir = r.config.Dir
 	r.cmd.Env = append(environment(r.config), spec.Env...)
 	r.cmd.Env = append(r.cmd.Env, "PLUGIN_CLIENT_CERT="+r.id.caPEM)
-	r.cmd.SysProcAttr = attributes()
+	r.cmd.SysProcAttr = attributes(r.config.Outlives)
 	return r, nil // stdin stays nil: the null device
 }
 

@@ -10,9 +10,13 @@ import (
 )
 
 // attributes give the process a group of its own, and let it die with the
-// host's starter thread, which is with the host (B-025).
-func attributes() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+// host's starter thread, which is with the host (B-025), unless it outlives it.
+func attributes(outlives bool) *syscall.SysProcAttr {
+	a := &syscall.SysProcAttr{Setpgid: true}
+	if !outlives {
+		a.Pdeathsig = syscall.SIGKILL
+	}
+	return a
 }
 
 // awaitExit waits until the process has ended and leaves its status to be

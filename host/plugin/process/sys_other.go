@@ -9,7 +9,7 @@ import (
 
 // attributes give the process a group of its own. Here nothing ends it with the
 // host but its SDK, which watches parent and connection.
-func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+func attributes(bool) *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
 // awaitExit cannot wait without collecting the status here, so that what is left
 // of a group whose leader has ended by itself is not killed.

@@ -13,19 +13,30 @@ import (
 // Parse reads one line of a program: a report as the package comment has it.
 // The checkpoint is as written.
 func Parse(line []byte) (sdk.Result, error) {
-	p := parser{seen: map[string]bool{}}
+	r, err := ParseWith(line, func(name string, _ any) error {
+		return fmt.Errorf("unknown key %q: expected metrics, iteration, checkpoint", clip(name))
+	})
+	if err == nil && len(r.Metrics) == 0 {
+		err = errors.New(`no metrics: expected {"metrics":{"NAME":NUMBER}}`)
+	}
+	return r, err
+}
+
+// ParseWith reads a line that has other keys than a report's, or not all of
+// them: other is told of each key that is not a report's, as [Flatten] has it,
+// and refuses those that it does not know.
+func ParseWith(line []byte, other func(name string, value any) error) (sdk.Result, error) {
+	p := parser{seen: map[string]bool{}, other: other}
 	if err := Flatten(line, p.leaf); err != nil {
 		return sdk.Result{}, err
-	}
-	if len(p.r.Metrics) == 0 {
-		return sdk.Result{}, errors.New(`no metrics: expected {"metrics":{"NAME":NUMBER}}`)
 	}
 	return p.r, nil
 }
 
 type parser struct {
-	r    sdk.Result
-	seen map[string]bool
+	r     sdk.Result
+	seen  map[string]bool
+	other func(name string, value any) error
 }
 
 func (p *parser) leaf(name string, value any) (err error) {
@@ -50,7 +61,7 @@ func (p *parser) leaf(name string, value any) (err error) {
 		}
 		return nil
 	}
-	return fmt.Errorf("unknown key %q: expected metrics, iteration, checkpoint", clip(name))
+	return p.other(name, value)
 }
 
 func (p *parser) metric(name string, value any) error {

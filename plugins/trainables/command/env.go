@@ -71,6 +71,10 @@ func (p *program) trialEnv(t *sdk.Trial, paths paths, own []string) []string {
 	if t.Restore != "" {
 		env = append(env, "TUNEHOST_CHECKPOINT="+t.Restore)
 	}
+	// By this the host knows what it has to end.
+	if mark, ok := os.LookupEnv("TUNEHOST_HOST"); ok {
+		env = append(env, "TUNEHOST_HOST="+mark)
+	}
 	return append(append(env, own...), "CUDA_VISIBLE_DEVICES="+p.devices(t))
 }
 

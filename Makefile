@@ -1,0 +1,166 @@
+# The targets are listed by `make help`. Tools other than Go, Python, Node and a C
+# compiler are installed from package registries, in .tools; nothing outside of
+# this folder is touched.
+#
+# Each step of `make check` is a target of its own: `make vet` is that step alone.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+
+BUF_VERSION := 1.75.0
+PYTHON_PACKAGES := 'scikit-learn>=1.4,<2'
+
+# What a caller may set: make bench PKG=./core/..., make fuzz FUZZTIME=10m.
+PKG ?= ./...
+BENCH ?= .
+FUZZTIME ?= 30s
+SEEDS ?= 100000
+
+TOOLS := $(CURDIR)/.tools
+BUF := $(TOOLS)/buf-$(BUF_VERSION)/node_modules/.bin/buf
+VENV := $(TOOLS)/venv
+TEST_LOG := $(TOOLS)/test.log
+PROTO := plugins/sdk/proto
+FROZEN := $(PROTO)/v1.binpb
+
+# Programs in the examples find the virtual environment's python3.
+export PATH := $(VENV)/bin:$(PATH)
+
+CHECKS := toolchains build format vet staticcheck generated proto house test examples
+
+# heading,TEXT: with the time since make was started.
+STARTED := $(shell date +%s)
+heading = @t=$$(($$(date +%s) - $(STARTED))); printf '\n== %s (at %d:%02d)\n' '$(1)' $$((t / 60)) $$((t % 60))
+
+.PHONY: help
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: check
+check: $(CHECKS) ## everything that must hold, in order; what CI runs
+	$(call heading,all checks passed)
+
+# missing,PROGRAM,WHAT TO DO: fails with one line when the program is not there.
+missing = @command -v $(1) >/dev/null || { echo '$(1) is missing: $(2)' >&2; exit 1; }
+
+.PHONY: toolchains
+toolchains: ## the programs that the checks need are there
+	$(call heading,toolchains)
+	$(call missing,go,install Go 1.26 or newer (https://go.dev/dl))
+	$(call missing,$(firstword $(shell go env CC 2>/dev/null) cc),install a C compiler; the race detector needs it)
+	$(call missing,npm,install Node.js with npm (https://nodejs.org); it brings buf)
+	$(call missing,python3,install Python 3.9 or newer; examples and a journal test need it)
+	@go version; echo "node $$(node --version)"; python3 --version
+
+.PHONY: build
+build: ## everything compiles
+	$(call heading,build)
+	@go build ./...
+
+.PHONY: format
+format: ## gofmt has nothing to change
+	$(call heading,gofmt)
+	@changed=$$(gofmt -l $$(git ls-files '*.go')); \
+	[ -z "$$changed" ] || { echo "not formatted; run gofmt -w on:" >&2; echo "$$changed" >&2; exit 1; }
+
+.PHONY: vet
+vet: ## go vet is content
+	$(call heading,vet)
+	@go vet ./...
+
+.PHONY: staticcheck
+staticcheck: ## staticcheck is content
+	$(call heading,staticcheck)
+	@go tool staticcheck ./...
+
+.PHONY: generated
+generated: $(BUF) ## generated code is that of the .proto files
+	$(call heading,generated code)
+	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; \
+	$(BUF) generate -o "$$fresh"; \
+	diff -ru -x '*.proto' -x '*.binpb' $(PROTO) "$$fresh/$(PROTO)" || { \
+	echo 'the Go code in $(PROTO) is not what its .proto files say: run make generate and commit what changes' >&2; exit 1; }
+
+.PHONY: proto
+proto: $(BUF) ## buf lint; nothing breaks the frozen version 1 of the protocol
+	$(call heading,protocol)
+	@[ -f $(FROZEN) ] || { echo '$(FROZEN) is missing: it is the protocol that released plugins speak; take it from git' >&2; exit 1; }
+	@$(BUF) lint
+	@$(BUF) breaking --against $(FROZEN) || { \
+	echo 'plugins of version 1 would break: add fields instead, or begin a package tunehost.v2' >&2; exit 1; }
+
+.PHONY: house
+house: ## who imports whom; the list of behaviours; links, files and functions in documents
+	$(call heading,house)
+	@go test -count=1 ./internal/...
+
+.PHONY: test
+test: $(VENV)/ready ## all tests of Go packages, with the race detector
+	$(call heading,tests)
+	@go test -race $$(go list ./... | grep -vE '/tunehost/(examples|internal)') 2>&1 | tee $(TEST_LOG) || \
+	{ echo 'FAILED:'; grep -E '^(--- FAIL|FAIL|panic:|WARNING: DATA RACE)' $(TEST_LOG) | sort -u; exit 1; }
+	@echo 'slowest packages:'; \
+	awk '$$1 == "ok" && $$3 ~ /s$$/ { print "  " $$3 "\t" $$2 }' $(TEST_LOG) | sort -rn | head -8
+
+.PHONY: examples
+examples: $(VENV)/ready ## every example runs; none is skipped
+	$(call heading,examples)
+	@go test -count=1 -v ./examples/... 2>&1 | tee $(TEST_LOG)
+	@! grep -- '--- SKIP' $(TEST_LOG) || { echo 'an example was skipped; see above what it needs' >&2; exit 1; }
+
+.PHONY: generate
+generate: $(BUF) ## generated code and docs/BEHAVIOURS.md, anew
+	$(BUF) generate
+	go test ./internal/house -run Behaviours -rewrite
+
+.PHONY: freeze
+freeze: $(BUF) ## the .proto files as they are become the frozen version 1: for releases
+	$(BUF) build --exclude-source-info -o $(FROZEN)
+
+.PHONY: behaviours
+behaviours: ## which tests cover which behaviour, and which have none
+	@go test -count=1 -v -run Behaviours ./internal/house
+
+.PHONY: bench
+bench: ## benchmarks; PKG=./core/... BENCH=Replay
+	go test -run '^$$' -bench '$(BENCH)' -benchmem $(PKG)
+
+.PHONY: soak
+soak: ## simulated worlds and crashes of the journal, SEEDS=100000 of each
+	go test -count=1 -timeout 0 ./core -run TestWorlds -seeds $(SEEDS)
+	go test -count=1 -timeout 0 ./core/journal -run TestRandomLives -lives $(SEEDS)
+
+.PHONY: fuzz
+fuzz: ## every fuzz target for FUZZTIME=30s
+	@git ls-files '*_test.go' | xargs grep -l '^func Fuzz' | xargs -n1 dirname | sort -u | while read -r dir; do \
+	for target in $$(grep -ho --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*' "$$dir"/*_test.go | cut -c6-); do \
+	echo "== $$dir $$target"; \
+	go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "./$$dir"; \
+	done; done
+
+.PHONY: cover
+cover: ## statements that tests reach, by package; the details are in .tools/cover.html
+	@mkdir -p $(TOOLS)
+	go test -coverprofile $(TOOLS)/cover.out $(PKG)
+	@go tool cover -html $(TOOLS)/cover.out -o $(TOOLS)/cover.html
+	@go tool cover -func $(TOOLS)/cover.out | tail -1
+
+.PHONY: quickstart
+quickstart: ## the first experiment
+	go run ./cmd/tunehost run examples/quickstart/experiment.yaml
+
+.PHONY: clean
+clean: ## removes .tools and bin
+	rm -rf $(TOOLS) bin
+
+$(BUF):
+	@echo 'installing buf $(BUF_VERSION)'
+	@npm install --silent --no-save --no-audit --no-fund --prefix $(TOOLS)/buf-$(BUF_VERSION) @bufbuild/buf@$(BUF_VERSION)
+
+$(VENV)/ready: Makefile
+	@echo 'installing scikit-learn for the Python examples'
+	@python3 -m venv $(VENV) || { echo 'python3 cannot make virtual environments: install its venv module (Debian: python3-venv)' >&2; exit 1; }
+	@$(VENV)/bin/pip install --quiet --disable-pip-version-check $(PYTHON_PACKAGES)
+	@touch $@

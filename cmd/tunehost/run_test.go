@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"testing"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host"
+	"github.com/tunehost/tunehost/host/config"
+)
+
+// played is a program whose engine answers what the test says.
+type played struct {
+	*app
+	out, err bytes.Buffer
+	got      host.Options
+}
+
+func play(ended host.Ended, err error) *played {
+	p := &played{}
+	p.app = newApp(nil, strings.NewReader(""), &p.out, &p.err)
+	run := func(_ context.Context, o host.Options) (host.Ended, error) {
+		p.got = o
+		return ended, err
+	}
+	p.engine = engine{run: run, resume: func(ctx context.Context, _ string, o host.Options) (host.Ended, error) { return run(ctx, o) },
+		validate: func(ctx context.Context, o host.Options) error { _, err := run(ctx, o); return err }}
+	return p
+}
+
+func (p *played) exit(args ...string) int {
+	err := p.execute(args)
+	p.explain(err)
+	return exitStatus(err)
+}
+
+// B-078
+func TestExitStatusOfRun(t *testing.T) {
+	mistakes := config.Errors{{Pos: config.Pos{File: "x.yaml", Line: 3, Column: 1}, Msg: "no"}}
+	for _, c := range []struct {
+		what  string
+		ended host.Ended
+		err   error
+		args  []string
+		want  int
+	}{
+		{"all is well", host.Ended{Outcome: core.Finished}, nil, nil, 0},
+		{"the user stopped it", host.Ended{Outcome: core.StoppedByUser}, nil, nil, 0},
+		{"a trial failed", host.Ended{Outcome: core.Finished, Errored: 1}, nil, nil, 1},
+		{"a trial failed, and that is fine", host.Ended{Outcome: core.Finished, Errored: 1}, nil, []string{"--no-fail"}, 0},
+		{"the run failed", host.Ended{Outcome: core.Failed}, nil, []string{"--no-fail"}, 1},
+		{"interrupted", host.Ended{Outcome: core.InterruptedByUser, Errored: 1}, nil, nil, 130},
+		{"mistakes in the file", host.Ended{}, &host.UserError{Err: mistakes}, nil, 2},
+		{"no such file", host.Ended{}, &fs.PathError{Op: "open", Path: "x", Err: fs.ErrNotExist}, nil, 2},
+		{"the disk is broken", host.Ended{}, errors.New("input/output error"), nil, 1},
+	} {
+		p := play(c.ended, c.err)
+		if got := p.exit(append([]string{"run", "x.yaml", "-v", "0"}, c.args...)...); got != c.want {
+			t.Errorf("%s: exit status %d, want %d; %s", c.what, got, c.want, p.err.String())
+		}
+	}
+}
+
+func TestMistakesOfAFileAreALineEach(t *testing.T) {
+	at := func(line int) config.Pos { return config.Pos{File: "x.yaml", Line: line, Column: 1} }
+	p := play(host.Ended{}, &host.UserError{Err: config.Errors{{Pos: at(3), Msg: "one"}, {Pos: at(4), Msg: "two"}}})
+	p.exit("run", "x.yaml")
+	if want := "x.yaml:3:1: one\nx.yaml:4:1: two\n"; p.err.String() != want {
+		t.Errorf("found %q, want %q", p.err.String(), want)
+	}
+}
+
+func TestFlagsReachTheHost(t *testing.T) {
+	p := play(host.Ended{Outcome: core.Finished}, nil)
+	if exit := p.exit("run", "x.yaml", "--set", "trials=3", "--set", "seed=1", "--storage", "s", "--name", "n", "--resume", "local",
+		"--resources", "cpu=4", "-v", "3", "--json"); exit != 0 {
+		t.Fatalf("exit status %d: %s", exit, p.err.String())
+	}
+	o := p.got
+	got := strings.TrimSpace(fmt.Sprintln(o.File, o.Sets, o.Storage, o.Name, o.Resume, o.Resources, o.Verbose, o.JSON, o.Terminal))
+	if want := "x.yaml [trials=3 seed=1] s n local cpu=4 3 true false"; got != want {
+		t.Errorf("found %s, want %s", got, want)
+	}
+	if p.out.Len() > 0 {
+		t.Errorf("--json is for events alone, found %s", p.out.String())
+	}
+}
+
+func TestTableFits(t *testing.T) {
+	tab := &table{}
+	tab.column("name", false)
+	tab.column("value", true)
+	tab.column("a long message", false)
+	tab.rows = [][]string{{"ä", "0.123456789012", strings.Repeat("x", 60)}, {"größer", "100", "\x1b[2Jshort"}}
+	for _, c := range []struct {
+		width int
+		want  string
+	}{
+		{38, "name             value  a long message\nä       0.123456789012  xxxxxxxxxxxxx…\ngrößer             100   [2Jshort\n"},
+		{30, "name             value\nä       0.123456789012\ngrößer             100\n"},
+		{5, "name\nä\ngrößer\n"},
+	} {
+		var out bytes.Buffer
+		if err := tab.write(&out, c.width, func(s string) string { return s }); err != nil || out.String() != c.want {
+			t.Errorf("width %d: found\n%swant\n%s", c.width, out.String(), c.want)
+		}
+	}
+}

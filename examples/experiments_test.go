@@ -1,0 +1,112 @@
+package examples
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestExperiments runs every experiment file of the examples as a user would,
+// and looks at the best trial. Those in Python need scikit-learn.
+func TestExperiments(t *testing.T) {
+	bin := build(t)
+	for _, c := range []struct {
+		file   string
+		trials int
+		good   func(value float64) bool
+	}{
+		{"quickstart/experiment.yaml", 60, func(accuracy float64) bool { return accuracy > 0.97 }},
+		{"shell/experiment.yaml", 20, func(loss float64) bool { return loss < 1e-3 }},
+		{"python-script/print.yaml", 8, func(loss float64) bool { return loss < 0.15 }},
+		{"python-script/channel.yaml", 8, func(loss float64) bool { return loss < 0.15 }},
+	} {
+		t.Run(strings.TrimSuffix(c.file, ".yaml"), func(t *testing.T) {
+			if strings.HasPrefix(c.file, "python") {
+				needScikit(t)
+			}
+			storage := t.TempDir()
+			bin.run(t, c.file, "--storage", storage)
+			dirs, err := filepath.Glob(filepath.Join(storage, "*"))
+			if err != nil || len(dirs) != 1 {
+				t.Fatalf("%v %v, want one experiment", dirs, err)
+			}
+			if v := bin.best(t, dirs[0]); !c.good(v) {
+				t.Errorf("the best value is %v", v)
+			}
+			if n := bin.ended(t, dirs[0]); n != c.trials {
+				t.Errorf("%d trials ended well, want %d", n, c.trials)
+			}
+		})
+	}
+}
+
+// TestAllExamples: every experiment file of the examples is in the table above.
+func TestAllExamples(t *testing.T) {
+	files, err := filepath.Glob("*/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile("experiments_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if !strings.Contains(string(source), `{"`+filepath.ToSlash(f)+`"`) {
+			t.Errorf("%s is not run by a test", f)
+		}
+	}
+}
+
+// binary is the path of tunehost.
+type binary string
+
+func build(t *testing.T) binary {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "tunehost")
+	if out, err := exec.Command("go", "build", "-o", path, "../cmd/tunehost").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return binary(path)
+}
+
+// command runs tunehost in the folder dir, where programs find it in their PATH.
+func (b binary) command(t *testing.T, dir string, args ...string) []byte {
+	t.Helper()
+	cmd := exec.Command(string(b), args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(string(b))+string(os.PathListSeparator)+os.Getenv("PATH"))
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("tunehost %s: %v\n%s%s", strings.Join(args, " "), err, out, stderr.String())
+	}
+	return out
+}
+
+func (b binary) run(t *testing.T, file string, args ...string) {
+	t.Helper()
+	b.command(t, filepath.Dir(file), append([]string{"run", filepath.Base(file)}, args...)...)
+}
+
+func (b binary) best(t *testing.T, dir string) float64 {
+	t.Helper()
+	var best struct{ Value *float64 }
+	if err := json.Unmarshal(b.command(t, ".", "best", dir, "--json"), &best); err != nil || best.Value == nil {
+		t.Fatalf("best: %v %v", best, err)
+	}
+	return *best.Value
+}
+
+// ended is how many trials are TERMINATED.
+func (b binary) ended(t *testing.T, dir string) int {
+	t.Helper()
+	var status struct{ Counts map[string]int }
+	if err := json.Unmarshal(b.command(t, ".", "status", dir, "--json"), &status); err != nil {
+		t.Fatal(err)
+	}
+	return status.Counts["TERMINATED"]
+}

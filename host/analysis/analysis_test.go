@@ -1,0 +1,324 @@
+package analysis_test
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/journal"
+	"github.com/tunehost/tunehost/core/stat"
+	"github.com/tunehost/tunehost/host/analysis"
+	"github.com/tunehost/tunehost/host/analysis/analysistest"
+	"github.com/tunehost/tunehost/host/runfile"
+)
+
+const file = `version: 1
+objective: {metric: accuracy, mode: max}
+space: {lr: {uniform: [0, 1]}, units: {int: [1, 9]}}
+trials: 4
+checkpoint: {every: 1}
+`
+
+func write(t *testing.T, source string) *analysistest.Writer {
+	t.Helper()
+	return analysistest.New(filepath.Join(t.TempDir(), "digits"), []byte(source), 7)
+}
+
+func open(t *testing.T, w *analysistest.Writer) *analysis.Experiment {
+	t.Helper()
+	e, err := analysis.Open(w.Dir.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return e
+}
+
+func refresh(t *testing.T, e *analysis.Experiment, want bool) {
+	t.Helper()
+	if changed, err := e.Refresh(); err != nil || changed != want {
+		t.Fatalf("changed %v, %v; want %v", changed, err, want)
+	}
+}
+
+// B-124: also of a running experiment.
+func TestFollowsARunningExperiment(t *testing.T) {
+	w := write(t, file)
+	lock, err := journal.LockDir(w.Dir.Path(), time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := open(t, w)
+	if e.State() != "running" || e.Machine().Trials() != 0 {
+		t.Errorf("before the first event: %s, %d trials", e.State(), e.Machine().Trials())
+	}
+	w.Start(2)
+	w.Run(1)
+	refresh(t, e, true)
+	if n := e.Machine().Count(core.Running); n != 2 {
+		t.Errorf("%d trials run, want 2", n)
+	}
+	refresh(t, e, false)
+	s, err := e.Status(analysistest.Epoch.Add(time.Minute))
+	if err != nil || s.Elapsed != time.Minute {
+		t.Errorf("the running time goes on: %v, %v", s.Elapsed, err)
+	}
+	w.Run(-1)
+	w.Close()
+	if err := lock.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	refresh(t, e, true)
+	if e.State() != "finished" {
+		t.Errorf("at the end it is %s", e.State())
+	}
+}
+
+// B-026, B-124: running times turn into times of day under the host of then.
+func TestTimesOverSeveralHosts(t *testing.T) {
+	w := write(t, file)
+	w.Start(1)
+	w.Run(4) // trial 0, and one result of trial 1
+	later := analysistest.Epoch.Add(24 * time.Hour)
+	w.Host(later, 1)
+	w.Run(-1)
+	w.Close()
+	e := open(t, w)
+	zero, one := e.Trial(0), e.Trial(1)
+	if !zero.Started.Equal(analysistest.Epoch) || !zero.Ended.Equal(analysistest.Epoch.Add(3*time.Second)) {
+		t.Errorf("trial 0 from %v to %v", zero.Started, zero.Ended)
+	}
+	if !one.Started.Equal(analysistest.Epoch.Add(3*time.Second)) || !one.Ended.After(later) {
+		t.Errorf("trial 1 from %v to %v", one.Started, one.Ended)
+	}
+}
+
+// B-061, B-084, B-124: what a restarted trial reports again replaces what it
+// reported before.
+func TestResultsOfARestartedTrial(t *testing.T) {
+	w := write(t, strings.Replace(file, "{every: 1}", "{every: 2}", 1))
+	w.Iterations = 5
+	w.Start(1)
+	w.Run(3) // the checkpoint is of iteration 2
+	w.Host(analysistest.Epoch.Add(time.Hour), 1)
+	w.Run(-1)
+	w.Close()
+	list, err := open(t, w).Results(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var iterations []uint64
+	var attempts []uint32
+	for _, r := range list {
+		iterations = append(iterations, r.Iteration)
+		attempts = append(attempts, r.Attempt)
+	}
+	if want := []uint64{1, 2, 3, 4, 5}; !slices.Equal(iterations, want) {
+		t.Errorf("iterations %v, want %v", iterations, want)
+	}
+	if first := attempts[0]; attempts[1] != first || attempts[2] == first {
+		t.Errorf("attempts %v: the second one begins with iteration 3", attempts)
+	}
+	if v, ok := metric(list[2].Metrics, "accuracy"); !ok || v != 0.5*(1-1.0/4) {
+		t.Errorf("accuracy of iteration 3 is %v, %v", v, ok)
+	}
+}
+
+func metric(list []analysis.Metric, name string) (float64, bool) {
+	for _, m := range list {
+		if m.Name == name {
+			return m.Value, true
+		}
+	}
+	return 0, false
+}
+
+// values reports one value each iteration, as the test says.
+func values(t *testing.T, mode string, list [][]float64) *analysis.Experiment {
+	t.Helper()
+	w := write(t, strings.Replace(file, "max}", mode+"}", 1))
+	w.Iterations = uint64(len(list[0]))
+	w.Metrics = func(no core.TrialNo, i uint64) []float64 { return []float64{list[no][i-1]} }
+	w.Start(4)
+	w.Run(-1)
+	w.Close()
+	return open(t, w)
+}
+
+// B-015, B-017, B-124
+func TestBestByScope(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	e := values(t, "max", [][]float64{{5, 1, 2}, {3, 3, 3}, {1, 2, 4}, {nan, inf, nan}})
+	for _, c := range []struct {
+		scope analysis.Scope
+		mode  string
+		want  core.TrialNo
+		value float64
+	}{
+		{"", "", 2, 4}, {analysis.Last, "", 2, 4}, {analysis.Min, "", 1, 3}, {analysis.Max, "", 0, 5}, {analysis.Mean, "", 1, 3},
+		{analysis.Mean5, "", 1, 3}, {analysis.All, "", 0, 5}, {analysis.Last, "min", 0, 2}, {analysis.All, "min", 0, 1}, {analysis.Max, "min", 1, 3},
+	} {
+		best, ok, err := e.Best(analysis.Query{Scope: c.scope, Mode: c.mode})
+		if err != nil || !ok || best.Number != c.want || best.Value != c.value {
+			t.Errorf("%q %s: trial %d with %v, %v, %v; want trial %d with %v", c.scope, c.mode, best.Number, best.Value, ok, err, c.want, c.value)
+		}
+	}
+}
+
+func TestBestOfNothing(t *testing.T) {
+	e := values(t, "min", [][]float64{{math.NaN()}, {math.Inf(-1)}, {math.NaN()}, {math.NaN()}})
+	if best, ok, err := e.Best(analysis.Query{}); ok || err != nil {
+		t.Errorf("best is %+v, %v", best, err)
+	}
+}
+
+// A slow and obvious oracle for the front.
+func TestFront(t *testing.T) {
+	points := [][]float64{{1, 5}, {2, 4}, {2, 4}, {3, 4}, {3, 1}, {math.NaN(), 0}, {1, 6}, {0, 9}}
+	w := write(t, "version: 1\nobjectives: [{metric: a, mode: min}, {metric: b, mode: min}]\nspace: {x: {uniform: [0, 1]}}\ntrials: 8\n")
+	w.Iterations, w.Names = 1, []string{"a", "b"}
+	w.Metrics = func(no core.TrialNo, _ uint64) []float64 { return points[no] }
+	w.Start(8)
+	w.Run(-1)
+	w.Close()
+	e := open(t, w)
+	for _, modes := range [][2]stat.Mode{{stat.Min, stat.Min}, {stat.Max, stat.Min}, {stat.Max, stat.Max}} {
+		objectives := []core.Objective{{Metric: "a", Mode: modes[0]}, {Metric: "b", Mode: modes[1]}}
+		got := analysis.Front(e.Machine(), objectives, analysis.Last)
+		if want := slowFront(points, modes); !slices.Equal(got, want) {
+			t.Errorf("%v: %v, want %v", modes, got, want)
+		}
+	}
+}
+
+func slowFront(points [][]float64, modes [2]stat.Mode) (front []core.TrialNo) {
+	for i, p := range points {
+		beaten := math.IsNaN(p[0])
+		for _, q := range points {
+			a, b := stat.Compare(q[0], p[0], modes[0]), stat.Compare(q[1], p[1], modes[1])
+			beaten = beaten || !math.IsNaN(q[0]) && a <= 0 && b <= 0 && (a < 0 || b < 0)
+		}
+		if !beaten {
+			front = append(front, core.TrialNo(i))
+		}
+	}
+	return front
+}
+
+func TestSelect(t *testing.T) {
+	e := values(t, "min", [][]float64{{3}, {1}, {math.NaN()}, {2}})
+	for _, c := range []struct {
+		where, sort string
+		want        []core.TrialNo
+	}{
+		{"", "", []core.TrialNo{0, 1, 2, 3}},
+		{"", "accuracy", []core.TrialNo{1, 3, 0, 2}},
+		{"", "-accuracy", []core.TrialNo{2, 0, 3, 1}},
+		{"", "-number", []core.TrialNo{3, 2, 1, 0}},
+		{"accuracy < 2.5", "-accuracy", []core.TrialNo{3, 1}},
+		{"number > 0 && units >= 1 && state == 'TERMINATED'", "", []core.TrialNo{1, 2, 3}},
+		{"nothing.at.all > 3", "", nil},
+	} {
+		list, err := e.Select(c.where, c.sort)
+		var got []core.TrialNo
+		for _, x := range list {
+			got = append(got, x.Number)
+		}
+		if c.want == nil {
+			if err == nil {
+				t.Errorf("%q: no error", c.where)
+			}
+			continue
+		}
+		if err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%q by %q: %v, %v; want %v", c.where, c.sort, got, err, c.want)
+		}
+	}
+}
+
+// B-015
+func TestNumbersThatAreNoneInJSON(t *testing.T) {
+	e := values(t, "min", [][]float64{{math.NaN()}, {math.Inf(1)}, {math.Inf(-1)}, {1e300}})
+	text, err := json.Marshal(e.Trials())
+	for _, want := range []string{`{"accuracy":"NaN"}`, `{"accuracy":"Infinity"}`, `{"accuracy":"-Infinity"}`, `{"accuracy":1e+300}`} {
+		if err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("%s is missing in %s, %v", want, text, err)
+		}
+	}
+}
+
+// A crash took back what was read: the reader begins anew.
+func TestRewound(t *testing.T) {
+	w := write(t, file)
+	w.Start(2)
+	before := t.TempDir()
+	copyFiles(t, w.Dir.Journal(), before)
+	w.Run(2)
+	e := open(t, w)
+	if e.Machine().Trials() == 0 {
+		t.Fatal("nothing was read")
+	}
+	w.Crash()
+	copyFiles(t, before, w.Dir.Journal())
+	refresh(t, e, true)
+	if n := e.Machine().Trials(); n != 0 {
+		t.Errorf("%d trials are still there", n)
+	}
+}
+
+// copyFiles replaces what the files hold.
+func copyFiles(t *testing.T, from, to string) {
+	t.Helper()
+	files, err := os.ReadDir(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		b, err := os.ReadFile(filepath.Join(from, f.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(to, f.Name()), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestNoExperiment(t *testing.T) {
+	if _, err := analysis.Open(t.TempDir()); !errors.Is(err, runfile.ErrNone) {
+		t.Error(err)
+	}
+}
+
+// B-086
+func TestDamageIsTold(t *testing.T) {
+	w := write(t, file)
+	w.Start(2)
+	w.Run(-1)
+	w.Close()
+	segment := filepath.Join(w.Dir.Journal(), "00000000000000000001.tj")
+	b, err := os.ReadFile(segment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[200] ^= 1
+	if err := os.WriteFile(segment, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = analysis.Open(w.Dir.Path())
+	var bad *journal.CorruptError
+	if !errors.As(err, &bad) || bad.Offset == 0 || !strings.Contains(err.Error(), w.Dir.Journal()) {
+		t.Error(err)
+	}
+}

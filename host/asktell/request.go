@@ -1,0 +1,158 @@
+package asktell
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/channel"
+)
+
+// Kind is what is asked for.
+type Kind string
+
+// Requests.
+const (
+	Ask    Kind = "ask"
+	Report Kind = "report"
+	Tell   Kind = "tell"
+	Best   Kind = "best"
+)
+
+// Name is how the caller names a trial.
+type Name struct {
+	// Text is its id, or its number in decimal.
+	Text string
+	// Number says that it was written as a JSON number.
+	Number bool
+}
+
+// Request is one line of the caller.
+type Request struct {
+	Kind      Kind
+	Trial     Name         // Report, Tell
+	Metrics   []sdk.Metric // Report, Tell
+	Iteration uint64       // Report, Tell; 0: not said
+	// Failed is why the trial failed, or "" (Tell).
+	Failed string
+	// Time is the running time in nanoseconds, where HasTime.
+	Time    int64
+	HasTime bool
+}
+
+// maxSeconds is below what nanoseconds in 63 bits can hold.
+const maxSeconds = 9e9
+
+// Parse reads a request; errors are for the caller, in one line.
+func Parse(line []byte) (Request, error) {
+	var r Request
+	result, err := channel.ParseWith(line, r.key)
+	if err != nil {
+		return Request{}, err
+	}
+	r.Metrics, r.Iteration = result.Metrics, result.Iteration
+	if result.Checkpoint != "" {
+		return Request{}, unknown("checkpoint")
+	}
+	return r, r.check()
+}
+
+func unknown(name string) error {
+	return fmt.Errorf("unknown key %q: expected ask, report, tell or best, and metrics, iteration, failed, time", name[:min(len(name), 64)])
+}
+
+func (r *Request) key(name string, value any) error {
+	switch k := Kind(name); k {
+	case Ask, Best:
+		if value != true {
+			return fmt.Errorf("%q is not true", name)
+		}
+		return r.is(k)
+	case Report, Tell:
+		if err := r.is(k); err != nil {
+			return err
+		}
+		return r.names(name, value)
+	}
+	switch name {
+	case "failed":
+		return r.failed(value)
+	case "time":
+		return r.time(value)
+	}
+	return unknown(name)
+}
+
+// is notes the request's kind, of which there is one.
+func (r *Request) is(k Kind) error {
+	if r.Kind != "" {
+		return fmt.Errorf("%s and %s in one request", r.Kind, k)
+	}
+	r.Kind = k
+	return nil
+}
+
+func (r *Request) names(key string, value any) error {
+	switch v := value.(type) {
+	case string:
+		r.Trial = Name{Text: v}
+		return nil
+	case float64:
+		if v >= 0 && v <= math.MaxUint32 && v == math.Trunc(v) {
+			r.Trial = Name{strconv.FormatUint(uint64(v), 10), true}
+			return nil
+		}
+	}
+	return fmt.Errorf("%q is neither a trial's id nor its number", key)
+}
+
+// failed takes true for a failure without a reason, and null and false for none.
+func (r *Request) failed(value any) error {
+	switch v := value.(type) {
+	case string:
+		r.Failed = v
+	case float64: // a text that reads like NaN, or an exit status
+		r.Failed = strconv.FormatFloat(v, 'g', -1, 64)
+	case bool:
+		if !v {
+			return nil
+		}
+	case nil:
+		return nil
+	default:
+		return errors.New(`"failed" is not a text`)
+	}
+	if r.Failed == "" {
+		r.Failed = "failed"
+	}
+	return nil
+}
+
+func (r *Request) time(value any) error {
+	v, ok := value.(float64)
+	if !ok || !(v >= 0 && v < maxSeconds) {
+		return errors.New(`"time" is not a number of seconds from 0`)
+	}
+	r.Time, r.HasTime = int64(math.Round(v*1e9)), true
+	return nil
+}
+
+// check says whether the request has what its kind needs, and nothing else.
+func (r *Request) check() error {
+	results := len(r.Metrics) > 0 || r.Iteration != 0
+	switch {
+	case r.Kind == "":
+		return errors.New(`not a request: expected {"ask":true}, {"report":ID,…}, {"tell":ID,…} or {"best":true}`)
+	case (r.Kind == Ask || r.Kind == Best) && (results || r.Failed != ""):
+		return fmt.Errorf("%s takes no metrics, iteration or failed", r.Kind)
+	case r.Kind == Report && r.Failed != "":
+		return errors.New("report takes no failed: tell it")
+	case r.Kind == Report && len(r.Metrics) == 0:
+		return errors.New(`no metrics: expected {"report":ID,"metrics":{"NAME":NUMBER}}`)
+	case r.Failed != "" && results:
+		return errors.New("metrics and failed in one request")
+	}
+	return nil
+}

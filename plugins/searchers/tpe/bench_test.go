@@ -1,0 +1,102 @@
+package tpe
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+// mixed has n parameters: reals, logarithms, integers, choices.
+func mixed(n int) *space.Space {
+	s := &space.Space{}
+	for i := range n {
+		p := space.Param{Name: fmt.Sprint("p", i), Kind: space.Real, Low: 1e-5, High: 1}
+		switch i % 4 {
+		case 1:
+			p.Log = true
+		case 2:
+			p.Kind, p.Low, p.High = space.Int, 1, 1000
+		case 3:
+			p.Kind, p.Choices = space.Choice, [][]byte{[]byte("1"), []byte("2"), []byte("3")}
+		}
+		s.Params = append(s.Params, p)
+	}
+	return s
+}
+
+// record is the events of n trials at random points, the loss of which is the
+// distance from a corner.
+func record(s *space.Space, n int) (events []sdk.Event) {
+	rng := space.NewRand(7)
+	for i := range n {
+		p, err := s.Sample(rng)
+		if err != nil {
+			panic(err)
+		}
+		loss := 0.0
+		for k := range p {
+			loss += s.ToUnit(k, p[k])
+		}
+		events = append(events,
+			sdk.Event{Kind: sdk.TrialAdded, Trial: uint32(i), Point: p},
+			sdk.Event{Kind: sdk.TrialStarted, Trial: uint32(i), Attempt: 1},
+			sdk.Event{Kind: sdk.TrialCompleted, Trial: uint32(i), Losses: []float64{loss}})
+	}
+	for i := range events {
+		events[i].Number = uint64(i + 1)
+	}
+	return events
+}
+
+func BenchmarkSuggest(b *testing.B) {
+	for _, c := range []struct{ trials, params int }{{100, 10}, {1000, 10}, {1000, 40}, {100_000, 40}, {1000, 500}} {
+		b.Run(fmt.Sprintf("trials=%d/params=%d", c.trials, c.params), func(b *testing.B) {
+			space := mixed(c.params)
+			s := mustOpen(b, space, "{}")
+			observe(b, s, record(space, c.trials)...)
+			for i := 0; b.Loop(); i++ {
+				_, err := s.Suggest(context.Background(), []sdk.Request{{Trial: uint32(c.trials), Seed: uint64(i)}})
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkRestore is the time for 100,000 trials.
+func BenchmarkRestore(b *testing.B) {
+	space := mixed(40)
+	events := record(space, 100_000)
+	for b.Loop() {
+		observe(b, mustOpen(b, space, "{}"), events...)
+	}
+}
+
+// BenchmarkObjectives has the fronts of several objectives to keep.
+func BenchmarkObjectives(b *testing.B) {
+	for _, n := range []int{2, 3, 4, 6} {
+		space := mixed(10)
+		events := record(space, 10_000)
+		for i := range events {
+			if len(events[i].Losses) > 0 {
+				events[i].Losses = events[i-2].Point[:n]
+			}
+		}
+		s := mustOpenN(b, space, "{}", n)
+		b.Run(fmt.Sprint("restore/", n), func(b *testing.B) {
+			for b.Loop() {
+				observe(b, mustOpenN(b, space, "{}", n), events...)
+			}
+		})
+		observe(b, s, events...)
+		b.Run(fmt.Sprint("suggest/", n), func(b *testing.B) {
+			for i := 0; b.Loop(); i++ {
+				suggest(b, s, request(i, 10_000))
+			}
+		})
+	}
+}

@@ -1,0 +1,273 @@
+package tpe
+
+import (
+	"math"
+	"slices"
+
+	"github.com/tunehost/tunehost/plugins/searchers/internal/portable"
+)
+
+// mixture is a density over the parameters of a group and those above it: a kernel
+// around each of some trials, and the prior, the space's own distribution, which is
+// the last kernel. A kernel is the product of one for each parameter: a normal
+// distribution cut off at the bounds, or for a choice the trial's category with
+// most of the mass; where a trial lacks one it is the prior.
+type mixture struct {
+	// known and free are the columns of the parameters that are known and of the
+	// others.
+	known, free []column
+	// shares are the logarithms of the kernels' shares in the density of the free
+	// parameters, given the known ones; logs have the constant factors of the free
+	// parameters' densities besides. The shares' sum is not 1.
+	shares, logs []float64
+}
+
+// column is the kernels along one parameter.
+type column struct {
+	coordinate *coordinate
+	// centre and the rest have one entry for each kernel. The prior's scale is 0
+	// where it is uniform. scale is the inverse of the width, over the root of 2.
+	centre, width, scale []float64
+	// stay is the logarithm of how much more often a choice is the trial's than
+	// another one; move is the mass that goes to all choices alike.
+	stay, move float64
+}
+
+// parts are what a mixture is made of.
+type parts struct {
+	at      [][]float64 // the trials' points in coordinates
+	weights []float64
+	prior   float64 // its weight
+	// width sets the widths of the numbers' kernels, given their centres, before
+	// they are cut to what cells and bounds allow.
+	width func(centres, widths []float64)
+}
+
+// rootOfTwoPi is the factor between a normal distribution's width and the inverse
+// of its height.
+var rootOfTwoPi = math.Sqrt(2 * math.Pi)
+
+// newMixture makes the density of the parameters free, given the coordinates at of
+// the parameters known, which may lack some (NaN).
+func newMixture(coordinates []coordinate, known, free []int, at []float64, p parts) *mixture {
+	m := &mixture{logs: make([]float64, len(p.at)+1)}
+	product := append(slices.Clone(p.weights), p.prior)
+	m.known = m.fit(coordinates, known, p, product)
+	for k, i := range known {
+		if x := at[i]; x == x {
+			m.known[k].addLogs(x, m.logs)
+		}
+	}
+	m.shares = slices.Clone(m.logs)
+	m.free = m.fit(coordinates, free, p, product)
+	return m
+}
+
+// fit makes columns, and adds the logarithms of product and of the densities'
+// constant factors to logs. It leaves product 1.
+func (m *mixture) fit(coordinates []coordinate, indices []int, p parts, product []float64) []column {
+	n := len(product)
+	columns := make([]column, len(indices))
+	room := make([]float64, 3*n*len(indices))
+	for k, i := range indices {
+		c := &columns[k]
+		c.coordinate = &coordinates[i]
+		c.centre, c.width, c.scale, room = room[:n], room[n:2*n], room[2*n:3*n], room[3*n:]
+		for j, at := range p.at {
+			c.centre[j] = at[i]
+		}
+		if c.coordinate.choices > 0 {
+			c.fitChoice(p.prior/float64(n), product)
+		} else {
+			c.fitNumber(p.width, product)
+		}
+		if k%16 == 15 { // products of more might overflow
+			m.absorb(product)
+		}
+	}
+	m.absorb(product)
+	return columns
+}
+
+// absorb adds the logarithms of factors to logs and sets them to 1.
+func (m *mixture) absorb(factors []float64) {
+	for j := range factors {
+		m.logs[j] += portable.Log(factors[j])
+		factors[j] = 1
+	}
+}
+
+// fitChoice spreads the mass such that each choice other than the trial's has the
+// share pseudo of what the trial's has beyond that.
+func (c *column) fitChoice(pseudo float64, product []float64) {
+	choices := float64(c.coordinate.choices)
+	prior := len(product) - 1
+	c.centre[prior] = math.NaN()
+	all := 1 + float64(choices*pseudo)
+	c.stay = portable.Log((1 + pseudo) / pseudo)
+	c.move = choices * pseudo / all
+	for j := range product {
+		if math.IsNaN(c.centre[j]) {
+			product[j] /= choices
+		} else {
+			product[j] *= pseudo / all
+		}
+	}
+}
+
+func (c *column) fitNumber(width func(centres, widths []float64), product []float64) {
+	prior := len(product) - 1
+	width(c.centre[:prior], c.width[:prior])
+	c.centre[prior] = math.NaN()
+	low, high := c.coordinate.low, c.coordinate.high
+	for j, x := range c.centre {
+		if math.IsNaN(x) {
+			c.fitPrior(j, product)
+			continue
+		}
+		w := math.Max(math.Min(c.width[j], 1), 0.5*c.coordinate.cellAt(x))
+		mass := portable.CDF((high-x)/w) - portable.CDF((low-x)/w)
+		c.width[j], c.scale[j] = w, math.Sqrt2/2/w
+		product[j] /= rootOfTwoPi * mass * w
+	}
+}
+
+// fitPrior makes kernel j that of the space's own distribution.
+func (c *column) fitPrior(j int, product []float64) {
+	c.centre[j] = 0
+	if c.coordinate.normal() {
+		c.width[j], c.scale[j] = 1.0/normalWidth, normalWidth*math.Sqrt2/2
+		product[j] *= normalWidth / rootOfTwoPi
+	}
+}
+
+// addLogs adds the logarithm of each kernel's density at x, but for the constant
+// factor, to sums.
+func (c *column) addLogs(x float64, sums []float64) {
+	centre := c.centre[:len(sums)]
+	if c.coordinate.choices > 0 {
+		for j := range sums {
+			if centre[j] == x {
+				sums[j] += c.stay
+			}
+		}
+		return
+	}
+	scale := c.scale[:len(sums)]
+	for j := range sums {
+		d := (x - centre[j]) * scale[j]
+		sums[j] -= float64(d * d)
+	}
+}
+
+// logDensity is the logarithm of the density at the free parameters' coordinates x,
+// but for a factor that x does not change. sums is room for as many numbers as
+// there are kernels.
+func (m *mixture) logDensity(x, sums []float64) float64 {
+	copy(sums, m.logs)
+	for k := range m.free {
+		m.free[k].addLogs(x[k], sums)
+	}
+	return logSum(sums)
+}
+
+// logSum is the logarithm of the sum of what logs are the logarithms of.
+func logSum(logs []float64) float64 {
+	const least = -37 // e to that is less than a rounding of 1
+	top := slices.Max(logs)
+	sum := 0.0
+	for _, l := range logs {
+		if l-top > least {
+			sum += portable.Exp(l - top)
+		}
+	}
+	return top + portable.Log(sum)
+}
+
+// pick is the kernel in whose share u, in [0, 1), falls.
+func (m *mixture) pick(u float64) int {
+	all := logSum(m.shares)
+	for j, l := range m.shares {
+		u -= portable.Exp(l - all)
+		if u < 0 {
+			return j
+		}
+	}
+	return len(m.shares) - 1
+}
+
+// draw takes a coordinate from kernel j, at the place u in [0, 1] of its
+// distribution.
+func (c *column) draw(j int, u float64) float64 {
+	x := c.centre[j]
+	switch {
+	case c.coordinate.choices > 0:
+		return c.drawChoice(x, u)
+	case c.scale[j] == 0:
+		return u
+	}
+	low := portable.CDF((c.coordinate.low - x) / c.width[j])
+	high := portable.CDF((c.coordinate.high - x) / c.width[j])
+	z := portable.Quantile(low + float64(u*(high-low)))
+	x = math.Max(c.coordinate.low, math.Min(c.coordinate.high, x+float64(c.width[j]*z)))
+	if c.coordinate.discrete() {
+		return c.coordinate.of(c.coordinate.value(x))
+	}
+	return x
+}
+
+func (c *column) drawChoice(centre, u float64) float64 {
+	move := c.move
+	if math.IsNaN(centre) {
+		move = 1
+	}
+	if u >= move {
+		return centre
+	}
+	choices := float64(c.coordinate.choices)
+	return math.Min(choices-1, math.Floor(u/move*choices))
+}
+
+// near sets widths to the larger distance to a neighbour, at least range/(n+2) for
+// n centres: where good trials are dense, kernels are narrow.
+func near(centres, widths []float64) {
+	order := ascending(centres)
+	n := len(order)
+	for k, j := range order {
+		w := 1 / float64(n+2)
+		if k > 0 {
+			w = math.Max(w, centres[j]-centres[order[k-1]])
+		}
+		if k < n-1 {
+			w = math.Max(w, centres[order[k+1]]-centres[j])
+		}
+		widths[j] = w
+	}
+	if n == 1 {
+		j := order[0]
+		widths[j] = math.Max(centres[j], 1-centres[j])
+	}
+}
+
+// ascending is the order of the centres that are there.
+func ascending(centres []float64) (order []int) {
+	for j, x := range centres {
+		if math.IsNaN(x) {
+			continue
+		}
+		order = append(order, j)
+		for k := len(order) - 1; k > 0 && centres[order[k-1]] > x; k-- {
+			order[k-1], order[k] = order[k], order[k-1]
+		}
+	}
+	return order
+}
+
+// same sets all widths to w.
+func same(w float64) func(centres, widths []float64) {
+	return func(_, widths []float64) {
+		for j := range widths {
+			widths[j] = w
+		}
+	}
+}

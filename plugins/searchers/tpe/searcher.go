@@ -1,0 +1,125 @@
+package tpe
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+const (
+	// maxPoints is the size up to which a space's points are remembered.
+	maxPoints = 1 << 16
+	// maxProposals is how often the model is asked for a point that is new and
+	// satisfies the constraints, before points are drawn at random.
+	maxProposals = 16
+)
+
+// Plugin is the searcher as it is served.
+var Plugin = sdk.SearcherPlugin{
+	Info: sdk.Info{
+		Kind:    sdk.KindSearcher,
+		Name:    "tpe",
+		Version: "1.0.0",
+		Summary: "Models where good and bad trials are (tree-structured Parzen estimator), and looks where the good ones prevail.",
+		Options: []byte(schema),
+	},
+	Open: open,
+}
+
+type searcher struct {
+	options     options
+	space       *space.Space
+	seen        *space.Seen
+	coordinates []coordinate
+	groups      []group
+	history     *history
+	// finite: no point may come twice, so each candidate has to be looked up.
+	finite bool
+}
+
+func open(problem sdk.Problem, text []byte) (sdk.Searcher, sdk.Traits, error) {
+	o, err := readOptions(text)
+	if err == nil {
+		err = problem.Space.Validate()
+	}
+	if err != nil {
+		return nil, sdk.Traits{}, err
+	}
+	limit := maxPoints
+	if o.Repeats {
+		limit = 0
+	}
+	seen, err := space.NewSeen(problem.Space, limit)
+	if err != nil {
+		return nil, sdk.Traits{}, err
+	}
+	s := newSearcher(problem, o, seen)
+	_, s.finite = problem.Space.Size(limit)
+	return s, sdk.Traits{}, nil
+}
+
+func newSearcher(problem sdk.Problem, o options, seen *space.Seen) *searcher {
+	s := &searcher{options: o, space: problem.Space, seen: seen}
+	for i := range problem.Space.Params {
+		s.coordinates = append(s.coordinates, newCoordinate(problem.Space, i))
+	}
+	s.groups = newGroups(problem.Space, s.coordinates, o.Multivariate)
+	s.history = newHistory(s.coordinates, s.groups, max(1, len(problem.Objectives)))
+	return s
+}
+
+// Observe keeps the models' data up to date.
+func (s *searcher) Observe(_ context.Context, events []sdk.Event) error {
+	for i := range events {
+		if err := s.history.observe(&events[i]); err != nil {
+			return err
+		}
+		if events[i].Kind == sdk.TrialAdded {
+			s.seen.Add(events[i].Point)
+		}
+	}
+	return nil
+}
+
+// Suggest answers each request as if it were alone and those before were trials
+// that run.
+func (s *searcher) Suggest(ctx context.Context, requests []sdk.Request) (sdk.Suggestions, error) {
+	var answer sdk.Suggestions
+	for _, request := range requests {
+		if err := ctx.Err(); err != nil {
+			return sdk.Suggestions{}, err
+		}
+		s.history.forget(request.Trial)
+		p, err := s.suggest(request)
+		if err != nil {
+			return sdk.Suggestions{}, fmt.Errorf("trial %d: %w", request.Trial, err)
+		}
+		if p == nil {
+			answer.Status = sdk.Exhausted
+			break
+		}
+		s.history.ask(request.Trial, p)
+		answer.Points = append(answer.Points, p)
+	}
+	return answer, nil
+}
+
+// suggest returns nil when there is no point left.
+func (s *searcher) suggest(request sdk.Request) (space.Point, error) {
+	if err := s.space.CheckGiven(request.Given); err != nil {
+		return nil, err
+	}
+	rng := space.NewRand(request.Seed)
+	modelled := s.history.finite >= s.options.Startup
+	return s.seen.Pick(request.Given, rng, func(try int) space.Point {
+		if modelled && try < maxProposals {
+			if p := s.propose(request.Given, rng); p != nil {
+				return p
+			}
+			modelled = false
+		}
+		return s.space.Draw(rng)
+	})
+}

@@ -1,0 +1,126 @@
+package tpe
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+// group is parameters that exist under the same condition and are modelled
+// together. Groups are in the order of their first parameters, so that what a
+// condition refers to is in groups before.
+type group struct {
+	// own are the group's parameters, above those of the groups that its
+	// condition refers to, and theirs: they exist wherever the group does, or
+	// may, and were chosen before. Both are in order and leave out parameters of
+	// one value, but for first.
+	own, above []int
+	// first is the group's first parameter, which tells whether it exists.
+	first int
+	// alone are the own parameters of one value.
+	alone []int
+}
+
+// newGroups divides the space's parameters. Unless multivariate, each is by itself.
+func newGroups(s *space.Space, coordinates []coordinate, multivariate bool) []group {
+	members := partition(s, multivariate)
+	of := make([]int, len(s.Params))
+	for g, list := range members {
+		for _, i := range list {
+			of[i] = g
+		}
+	}
+	varies := func(i int) bool { return !coordinates[i].fixed }
+	groups := make([]group, len(members))
+	closures := make([][]int, len(members))
+	for g, list := range members {
+		groups[g].first = list[0]
+		groups[g].own = filter(list, varies)
+		groups[g].alone = filter(list, func(i int) bool { return coordinates[i].fixed })
+		if multivariate {
+			closures[g] = closure(s.Params[list[0]].When, of, closures)
+			groups[g].above = filter(flatten(closures[g], members), varies)
+		}
+	}
+	return groups
+}
+
+// partition puts parameters of equal conditions together.
+func partition(s *space.Space, multivariate bool) (members [][]int) {
+	index := map[string]int{}
+	for i := range s.Params {
+		key := string(appendExpr(nil, s.Params[i].When))
+		g, known := index[key]
+		if !known || !multivariate {
+			g = len(members)
+			index[key] = g
+			members = append(members, nil)
+		}
+		members[g] = append(members[g], i)
+	}
+	return members
+}
+
+// closure is the groups that a condition refers to, and those that theirs do, in
+// order. closures has those of the groups before.
+func closure(when *space.Expr, of []int, closures [][]int) (groups []int) {
+	for _, i := range references(when, nil) {
+		groups = append(groups, of[i])
+		groups = append(groups, closures[of[i]]...)
+	}
+	slices.Sort(groups)
+	return slices.Compact(groups)
+}
+
+// references appends the parameters that an expression refers to.
+func references(e *space.Expr, list []int) []int {
+	if e == nil {
+		return list
+	}
+	if e.Op == space.In || e.Op == space.Number {
+		list = append(list, e.Param)
+	}
+	for _, arg := range e.Args {
+		list = references(arg, list)
+	}
+	return list
+}
+
+// appendExpr writes an expression such that equal ones have equal texts.
+func appendExpr(b []byte, e *space.Expr) []byte {
+	if e == nil {
+		return b
+	}
+	b = append(b, byte(e.Op))
+	b = binary.AppendVarint(b, int64(e.Param))
+	b = binary.BigEndian.AppendUint64(b, math.Float64bits(e.Number))
+	b = binary.AppendVarint(b, int64(len(e.Set)))
+	for _, k := range e.Set {
+		b = binary.AppendVarint(b, int64(k))
+	}
+	b = binary.AppendVarint(b, int64(len(e.Args)))
+	for _, arg := range e.Args {
+		b = appendExpr(b, arg)
+	}
+	return b
+}
+
+// flatten is the members of groups, in order.
+func flatten(groups []int, members [][]int) (list []int) {
+	for _, g := range groups {
+		list = append(list, members[g]...)
+	}
+	slices.Sort(list)
+	return list
+}
+
+func filter(list []int, keep func(int) bool) (kept []int) {
+	for _, i := range list {
+		if keep(i) {
+			kept = append(kept, i)
+		}
+	}
+	return kept
+}
