@@ -34,6 +34,7 @@ type opener struct {
 	logPath    string
 	clock      Clock
 	mark       string // of what this host starts
+	planned    *int64 // trials, where they are not those of the file
 	// inProcess runs bundled plugins without a process of their own.
 	inProcess bool
 }
@@ -104,7 +105,11 @@ func Known(plugins *bundled.Registry, kind sdk.Kind, ref config.PluginRef) error
 
 func (o *opener) problem(use purpose) sdk.Problem {
 	e := o.experiment
-	p := sdk.Problem{Space: e.Space, Seed: seedFor(o.seed, use, 0), Trials: int(max(plannedTrials(e), 0)), Concurrency: int(e.Concurrency)}
+	planned := plannedTrials(e)
+	if o.planned != nil {
+		planned = *o.planned
+	}
+	p := sdk.Problem{Space: e.Space, Seed: seedFor(o.seed, use, 0), Trials: int(max(planned, 0)), Concurrency: int(e.Concurrency)}
 	for _, x := range e.Objectives {
 		p.Objectives = append(p.Objectives, sdk.Objective{Metric: x.Metric, Mode: sdk.Mode(x.Mode)})
 	}

@@ -124,7 +124,7 @@ func TestTrainableComputesItsRequest(t *testing.T) {
 				o.Plugins = plugged
 			}
 			ended := finish(t, o)
-			asked, m := requests(t, ended.Dir)
+			asked, m := requestsIn(t, ended.Dir)
 			for no, want := range []string{"cpu 1", "cpu 4", "cpu 9", "cpu 2"} {
 				contains(t, asked[core.TrialNo(no)], want, "gpu 0.5", "memory 1GiB")
 			}
@@ -143,12 +143,12 @@ func TestTrainableComputesItsRequest(t *testing.T) {
 func TestPointsAskToo(t *testing.T) {
 	o, _ := quick(t, strings.Replace(sizes, "grid: [1, 4, 9, 2]", "int: [1, 2]", 1)+"points: [{workers: 2}]\ntrials: 2\n", sized)
 	o.Resources = "cpu=4,gpu=1,memory=8GiB"
-	asked, _ := requests(t, finish(t, o).Dir)
+	asked, _ := requestsIn(t, finish(t, o).Dir)
 	contains(t, asked[0], "cpu 2", "gpu 0.5")
 }
 
 // requests are what all trials asked for when they were made.
-func requests(t *testing.T, dir string) (map[core.TrialNo]string, *core.Machine) {
+func requestsIn(t *testing.T, dir string) (map[core.TrialNo]string, *core.Machine) {
 	t.Helper()
 	asked := map[core.TrialNo]string{}
 	m := audit(t, dir, func(m *core.Machine, _ core.Event) {

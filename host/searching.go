@@ -23,8 +23,7 @@ type searching struct {
 	log      *Log
 	clock    Clock
 	slow     time.Duration
-	// given is what of the suggestion's point is fixed, or nil.
-	given func(index uint64) space.Point
+	space    *space.Space
 	// suggestion makes a trial of a point, or says why it cannot be one.
 	suggestion func(index uint64, p space.Point) (core.Suggestion, error)
 
@@ -83,12 +82,7 @@ func (s *searching) tell(ctx context.Context) error {
 
 func (s *searching) ask(ctx context.Context, a core.AskSearcher) error {
 	defer s.timed("suggesting", s.clock.Now())
-	requests := make([]sdk.Request, a.Count)
-	for i := range requests {
-		n := a.First + uint64(i)
-		requests[i] = sdk.Request{Trial: uint32(n), Seed: seedFor(s.seed, forSuggestion, n), Given: s.given(n)}
-	}
-	answer, err := s.searcher.Suggest(ctx, requests)
+	answer, err := s.searcher.Suggest(ctx, requests(s.space, s.seed, a))
 	if err != nil {
 		return s.failed(ctx, err)
 	}
@@ -102,6 +96,16 @@ func (s *searching) ask(ctx context.Context, a core.AskSearcher) error {
 	}
 	s.inbox.post(e)
 	return nil
+}
+
+// requests are what a question means to the searcher: grid axes are given.
+func requests(sp *space.Space, seed uint64, a core.AskSearcher) []sdk.Request {
+	list := make([]sdk.Request, a.Count)
+	for i := range list {
+		n := a.First + uint64(i)
+		list[i] = sdk.Request{Trial: uint32(n), Seed: seedFor(seed, forSuggestion, n), Given: gridPoint(sp, n)}
+	}
+	return list
 }
 
 // failed ends the experiment, saved, when the searcher is beyond help (B-077,

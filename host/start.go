@@ -159,7 +159,7 @@ func (s *session) makeCrew() {
 		publishing: newPublishing(s.record, s.log, s.clock, s.fail),
 		searching: &searching{searcher: s.plugins.searcher, name: e.Searcher.Name, seed: seed, inbox: s.inbox, log: s.log,
 			clock: s.clock, slow: slowCall, work: newQueue[searchWork](), done: make(chan struct{}),
-			given:      func(index uint64) space.Point { return gridPoint(e.Space, index) },
+			space:      e.Space,
 			suggestion: s.suggestion},
 		scheduling: &scheduling{scheduler: s.plugins.scheduler, name: e.Scheduler.Name, inbox: s.inbox, log: s.log,
 			clock: s.clock, slow: slowCall, work: newQueue[scheduleWork](), done: make(chan struct{}),

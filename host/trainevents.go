@@ -115,11 +115,12 @@ func (t *training) over(r *run, end *core.AttemptEnded) {
 // retire lets a process go.
 func (t *training) retire(w *worker) {
 	delete(t.workers, w)
-	go func() { _ = w.trainer.Close() }()
+	t.leaving.Go(func() { _ = w.trainer.Close() })
 }
 
-// lost ends every run of a process that has failed.
+// lost ends every run of a process that has failed, when nothing of it is left.
 func (t *training) lost(w *worker, err error) {
+	_ = w.trainer.Close()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.workers, w)
@@ -136,7 +137,10 @@ func (t *training) lost(w *worker, err error) {
 		return
 	}
 	for _, r := range w.runs {
-		t.endRun(r, &core.AttemptEnded{Error: err.Error(), NeverStarted: plugin.FailureOf(err) == plugin.NotStarted})
+		end := r.end
+		if end == nil {
+			end = &core.AttemptEnded{Error: err.Error(), NeverStarted: plugin.FailureOf(err) == plugin.NotStarted}
+		}
+		t.endRun(r, end)
 	}
-	go func() { _ = w.trainer.Close() }()
 }

@@ -42,6 +42,7 @@ type training struct {
 	common  *worker
 	lastRun uint64
 	saving  sync.WaitGroup
+	leaving sync.WaitGroup // processes that were let go
 }
 
 // trainWork is an action, with what the loop alone knows of its trial.
@@ -73,6 +74,7 @@ type run struct {
 	timer   func() bool
 	killed  bool
 	heard   time.Time
+	end     *core.AttemptEnded // why it was killed
 }
 
 type pendingSave struct {
@@ -244,12 +246,14 @@ func (t *training) watch(r *run) {
 }
 
 func (t *training) hung(r *run) {
-	r.stop = &train.Command{}
-	text := fmt.Sprintf("it was silent for %v, its deadline, and was killed", t.deadline)
-	w := r.worker
-	t.endRun(r, &core.AttemptEnded{Error: text})
-	w.out = append(w.out, train.Command{Kind: train.Kill, Run: r.number})
-	t.retire(w)
+	t.destroy(r, &core.AttemptEnded{Error: fmt.Sprintf("it was silent for %v, its deadline, and was killed", t.deadline)})
+}
+
+// destroy kills a run's process. When that is gone, its listener tells of the
+// run's end, and that it was this one.
+func (t *training) destroy(r *run, end *core.AttemptEnded) {
+	r.end = end
+	r.worker.trainer.Kill()
 }
 
 func (t *training) save(a core.SaveAttempt, dir string) {
@@ -336,7 +340,11 @@ func (t *training) stopRun(a core.StopAttempt, dir string) {
 func (t *training) kill(r *run) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.runs[r.trial] != r || r.worker == nil {
+	if t.runs[r.trial] != r {
+		return
+	}
+	if r.worker == nil { // it has only begun to start
+		r.timer = t.clock.AfterFunc(t.grace, func() { t.kill(r) })
 		return
 	}
 	_ = r.worker.trainer.Send([]train.Command{{Kind: train.Kill, Run: r.number}})
@@ -350,9 +358,7 @@ func (t *training) force(r *run) {
 	if t.runs[r.trial] != r || t.shared {
 		return // a shared trainable kills its programs itself
 	}
-	w := r.worker
-	t.endRun(r, &core.AttemptEnded{})
-	t.retire(w)
+	t.destroy(r, &core.AttemptEnded{})
 }
 
 // close ends every process; what still runs is killed.
@@ -367,5 +373,6 @@ func (t *training) close() {
 	}
 	t.mu.Unlock()
 	gone.Wait()
+	t.leaving.Wait()
 	t.saving.Wait()
 }

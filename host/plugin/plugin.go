@@ -75,6 +75,9 @@ type Trainer interface {
 	// Request asks what a trial with the parameters needs (Traits.Requests).
 	// It may be called at any time; answers are as sdk.Requester's.
 	Request(ctx context.Context, params []byte) ([]byte, error)
+	// Kill ends the process at once, with whatever is in its group; Recv says
+	// so. The trainer is still to be closed.
+	Kill()
 	// Close ends the runs' contexts and the process.
 	Close() error
 }

@@ -166,6 +166,7 @@ type trainer struct {
 func (t *trainer) Traits() sdk.TrainableTraits  { return t.traits }
 func (t *trainer) Send(c []train.Command) error { return t.session.Send(c) }
 func (t *trainer) Recv() ([]train.Event, error) { return t.session.Recv() }
+func (t *trainer) Kill()                        { t.session.Close() }
 func (t *trainer) Close() error                 { return t.p.Close() }
 
 func (t *trainer) Request(ctx context.Context, params []byte) ([]byte, error) {

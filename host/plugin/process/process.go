@@ -207,6 +207,9 @@ func (dispenser) GRPCClient(_ context.Context, _ *goplugin.GRPCBroker, conn *grp
 // PID is the process's id.
 func (p *Process) PID() int { return p.runner.pid() }
 
+// Kill ends the process and its group at once.
+func (p *Process) Kill() { p.runner.kill() }
+
 // Close ends the process: it is asked to end, and killed with its group when
 // the grace is over. It returns when the process is gone.
 func (p *Process) Close() error {

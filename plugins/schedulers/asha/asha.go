@@ -125,10 +125,12 @@ func (s *scheduler) record(b *bracket, k int, e *sdk.Event, t *trial, out *sdk.D
 // behind, and are back now that the best are more.
 func (s *scheduler) promote(b *bracket, k int, number uint32, out *sdk.Decisions) {
 	t := s.trials.At(number)
-	if s.options.Type != promotion || !t.hold.Held() || int(t.next) != k+1 {
+	if s.options.Type != promotion || !t.hold.Held() && !t.hold.Late() || int(t.next) != k+1 {
 		return
 	}
-	s.active++
+	if t.hold.Held() {
+		s.active++
+	}
 	reason := string(s.among([]byte("promoted: "), b, k))
 	t.hold.Order(sdk.Command{Kind: sdk.Resume, Trial: number, Reason: reason}, out)
 }
@@ -178,8 +180,13 @@ func (s *scheduler) follow(e *sdk.Event, t *trial, out *sdk.Decisions) {
 	case sdk.TrialFailed, sdk.TrialRemoved:
 		s.end(t)
 	default:
+		held := t.hold.Held()
 		if t.hold.Observe(e, out) {
 			s.active++
+		}
+		if e.Kind == sdk.TrialPaused && !held && t.hold.Held() { // late
+			s.active--
+			s.held = append(s.held, e.Trial)
 		}
 	}
 }

@@ -113,8 +113,9 @@ func killLeftovers(group int, trialID, dir string) {
 func (c *childTable) kill(l *leftovers) (found int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	alone := len(c.known) == 0 // then whatever there is was some trial's
 	for _, pid := range c.orphans() {
-		if !l.killed[pid] && !l.owns(pid) {
+		if !alone && !l.killed[pid] && !l.owns(pid) {
 			continue
 		}
 		l.killed[pid] = true

@@ -21,10 +21,13 @@ const (
 type Trial struct {
 	phase phase
 	kept  *sdk.Command
+	// late: it started again before the pause that was ordered; the pause may
+	// still come, and is the scheduler's own then.
+	late bool
 }
 
 // Pause notes that the verdict Pause was given to it.
-func (t *Trial) Pause() { t.phase = pausing }
+func (t *Trial) Pause() { *t = Trial{phase: pausing} }
 
 // End notes that it ended or was told to stop.
 func (t *Trial) End() { *t = Trial{phase: ended} }
@@ -40,6 +43,10 @@ func (t *Trial) Held() bool { return t.phase == pausing || t.phase == paused }
 
 // Paused says whether it is paused, without a command.
 func (t *Trial) Paused() bool { return t.phase == paused }
+
+// Late says whether it was started again between the verdict Pause and the pause:
+// it is free, but a command may be needed all the same.
+func (t *Trial) Late() bool { return t.phase == free && t.late }
 
 // Doomed says whether a StopTrial command for it is kept, and that command's
 // reason. Should it report meanwhile, it can be told to stop at once; the
@@ -60,6 +67,8 @@ func (t *Trial) Order(c sdk.Command, out *sdk.Decisions) {
 		t.give(c, out)
 	case t.phase == pausing, t.phase == free && c.Kind == sdk.StopTrial:
 		t.phase, t.kept = leaving, &c
+	case t.Late():
+		t.kept = &c
 	}
 }
 
@@ -86,19 +95,27 @@ func (t *Trial) Observe(e *sdk.Event, out *sdk.Decisions) (escaped bool) {
 }
 
 func (t *Trial) reached(out *sdk.Decisions) {
-	switch t.phase {
-	case pausing:
+	switch {
+	case t.phase == pausing:
 		t.phase = paused
-	case leaving:
+	case t.phase == leaving, t.Late() && t.kept != nil:
 		t.give(*t.kept, out)
+	case t.Late():
+		*t = Trial{phase: paused}
 	}
 }
 
-// started frees the trial: a user resumed it, or it failed while it was being
-// paused and runs again. Not so when it has to stop.
+// started frees the trial: a user resumed it, or its host died or it failed while
+// it was being paused and it runs again. Not so when it has to stop. What was
+// being paused may be paused yet: the verdict can reach the new attempt.
 func (t *Trial) started() bool {
 	escaped := t.Held()
-	if _, doomed := t.Doomed(); escaped || t.phase == leaving && !doomed {
+	switch _, doomed := t.Doomed(); {
+	case t.phase == pausing:
+		*t = Trial{late: true}
+	case t.phase == leaving && !doomed:
+		*t = Trial{late: true, kept: t.kept}
+	case escaped:
 		*t = Trial{}
 	}
 	return escaped

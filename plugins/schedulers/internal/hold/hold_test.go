@@ -59,3 +59,40 @@ func TestRestartedWhileToStop(t *testing.T) {
 		t.Fatalf("escaped %v: %+v", escaped, trial)
 	}
 }
+
+// A host died, or the trial failed, after its result was told and before the
+// verdict was carried out: the next attempt starts first and is paused then.
+func TestPausedLate(t *testing.T) {
+	var trial Trial
+	trial.Pause()
+	if _, escaped := observe(&trial, sdk.TrialStarted); !escaped || !trial.Free() || !trial.Late() {
+		t.Fatalf("escaped %v: %+v", escaped, trial)
+	}
+	observe(&trial, sdk.TrialPaused)
+	if n := order(&trial, sdk.Resume); n != 1 || !trial.Free() {
+		t.Fatalf("%d commands once it was paused: %+v", n, trial)
+	}
+}
+
+func TestWokenBeforeALatePause(t *testing.T) {
+	for _, wokenFirst := range []bool{false, true} {
+		var trial Trial
+		trial.Pause()
+		if wokenFirst {
+			order(&trial, sdk.Resume)
+		}
+		observe(&trial, sdk.TrialStarted)
+		if !wokenFirst {
+			order(&trial, sdk.Resume)
+		}
+		if !trial.Free() {
+			t.Fatalf("its results do not count: %+v", trial)
+		}
+		if n, _ := observe(&trial, sdk.TrialPaused); n != 1 {
+			t.Fatalf("%d commands at the pause: %+v", n, trial)
+		}
+		if n, _ := observe(&trial, sdk.TrialPaused); n != 0 || !trial.Free() {
+			t.Fatalf("a later pause is somebody else's: %d commands, %+v", n, trial)
+		}
+	}
+}

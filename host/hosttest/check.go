@@ -1,0 +1,181 @@
+package hosttest
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/journal"
+	"github.com/tunehost/tunehost/host"
+	"github.com/tunehost/tunehost/host/analysis"
+	"github.com/tunehost/tunehost/host/plugin/bundled"
+	"github.com/tunehost/tunehost/host/storage"
+)
+
+// CheckReplay checks that the record is whole, that its last host has closed it
+// or left it torn at worst, and that machine, searcher and scheduler do again
+// what they did.
+func CheckReplay(t testing.TB, dir string, plugins *bundled.Registry) {
+	t.Helper()
+	d, err := storage.At(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	record, err := journal.OpenDir(d.Journal())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer record.Close()
+	if _, err := journal.Verify(record, journal.Options{}, nil); err != nil {
+		t.Errorf("the record: %v", err)
+	}
+	if err := host.Replay(t.Context(), dir, plugins); err != nil {
+		t.Errorf("replay: %v", err)
+	}
+}
+
+// CheckFinished checks that as many trials as planned have ended, each of them
+// with every iteration from 1 on exactly once, in order, in the record and in
+// result.jsonl alike. (Under population based training iterations may be missing,
+// where a trial took over another's checkpoint.)
+func CheckFinished(t testing.TB, dir string, trials int) {
+	t.Helper()
+	e, err := analysis.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	m := e.Machine()
+	if outcome, why := m.Outcome(); outcome != core.Finished || m.Trials() != trials {
+		t.Errorf("%v (%s) with %d trials, of %d", outcome, why, m.Trials(), trials)
+	}
+	for no := range core.TrialNo(m.Trials()) {
+		if !m.State(no).Final() {
+			t.Errorf("trial %d is %v", no, m.State(no))
+		}
+		checkResults(t, e, no)
+	}
+}
+
+func checkResults(t testing.TB, e *analysis.Experiment, no core.TrialNo) {
+	t.Helper()
+	recorded, err := e.Results(no)
+	if err != nil {
+		t.Fatal(err)
+	}
+	written := Lines(t, filepath.Join(e.TrialDir(no), "result.jsonl"))
+	if len(recorded) != len(written) {
+		t.Errorf("trial %d: %d results in the record, %d in result.jsonl", no, len(recorded), len(written))
+		return
+	}
+	var last uint64
+	for i, r := range recorded {
+		// A trial that goes on from another's checkpoint has that one's iteration.
+		if r.Iteration != last+1 && (e.Config().Scheduler.Name != "pbt" || r.Iteration <= last) {
+			t.Errorf("trial %d: iteration %d follows %d", no, r.Iteration, last)
+		}
+		last = r.Iteration
+		w := written[i]
+		if number(w["iteration"]) != float64(r.Iteration) || number(w["attempt"]) != float64(r.Attempt) {
+			t.Errorf("trial %d, result %d: recorded iteration %d of attempt %d, written %v of %v", no, i+1, r.Iteration, r.Attempt, w["iteration"], w["attempt"])
+		}
+		for _, x := range r.Metrics {
+			if got := number(w[x.Name]); got != x.Value && (got == got || x.Value == x.Value) {
+				t.Errorf("trial %d, result %d: %s is %v in the record and %v in result.jsonl", no, i+1, x.Name, x.Value, w[x.Name])
+			}
+		}
+	}
+}
+
+func number(v any) float64 {
+	switch v := v.(type) {
+	case float64:
+		return v
+	case string:
+		f, err := strconv.ParseFloat(v, 64)
+		if err == nil {
+			return f
+		}
+	}
+	return 0
+}
+
+// Lines reads a file of JSON objects, one a line; none where there is no file.
+func Lines(t testing.TB, path string) (list []map[string]any) {
+	t.Helper()
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for in := bufio.NewScanner(f); in.Scan(); {
+		line := map[string]any{}
+		if err := json.Unmarshal(in.Bytes(), &line); err != nil {
+			t.Errorf("%s: %q: %v", path, in.Text(), err)
+		}
+		list = append(list, line)
+	}
+	return list
+}
+
+// orphanTime is how long a killed host's warden may take on a busy machine.
+const orphanTime = 20 * time.Second
+
+// CheckNoOrphans checks that soon no process is left that has to do with the
+// directory: by its environment, its arguments, its working directory or its
+// open files. It is for hosts that ran in a process of their own.
+func CheckNoOrphans(t testing.TB, dir string) {
+	t.Helper()
+	var left []string
+	for end := time.Now().Add(orphanTime); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if left = Processes(dir); len(left) == 0 {
+			return
+		}
+	}
+	t.Errorf("still running: %s", strings.Join(left, "; "))
+}
+
+// Processes describes those that have to do with the directory, but not the one
+// that asks.
+func Processes(dir string) (list []string) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil || pid == os.Getpid() || !concerns(filepath.Join("/proc", e.Name()), dir) {
+			continue
+		}
+		args, _ := os.ReadFile(filepath.Join("/proc", e.Name(), "cmdline"))
+		list = append(list, e.Name()+" "+strings.ReplaceAll(string(args), "\x00", " "))
+	}
+	return list
+}
+
+func concerns(proc, dir string) bool {
+	for _, name := range []string{"environ", "cmdline"} {
+		if text, err := os.ReadFile(filepath.Join(proc, name)); err == nil && strings.Contains(string(text), dir) {
+			return true
+		}
+	}
+	links := []string{filepath.Join(proc, "cwd")}
+	files, _ := filepath.Glob(filepath.Join(proc, "fd", "*"))
+	for _, l := range append(links, files...) {
+		if to, err := os.Readlink(l); err == nil && strings.HasPrefix(to, dir) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,90 @@
+package hosttest_test
+
+import (
+	"syscall"
+	"testing"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/analysis"
+	"github.com/tunehost/tunehost/host/hosttest"
+)
+
+// long is an experiment that lasts some seconds.
+const long = `
+version: 1
+objective: {metric: score, mode: max}
+trainable: {plugin: chaos, options: {iterations: 30, sleep: 0.02, any_params: true}}
+space: {quality: {uniform: [0, 1]}}
+checkpoint: {every: 10}
+searcher: random
+scheduler: {plugin: asha, max: 30}
+trials: 5
+`
+
+// learning is one whose trials save when they are told to stop.
+const learning = `
+version: 1
+objective: {metric: accuracy, mode: max}
+trainable: {plugin: digits}
+space: {lr: {loguniform: [0.01, 0.1]}, units: 64, layers: 2, epochs: 40}
+checkpoint: {every: 20}
+trials: 5
+`
+
+// interrupted is an experiment that was interrupted half way.
+func interrupted(t *testing.T, yaml string) *experiment {
+	t.Helper()
+	x := write(t, yaml, nil)
+	p := x.start(t)
+	x.awaitResults(t, p, 3)
+	p.signal(t, syscall.SIGINT)
+	p.ends(t, exitInterrupted)
+	return x
+}
+
+// B-024, B-084: an interrupted experiment is saved, and goes on.
+func TestInterrupt(t *testing.T) {
+	x := interrupted(t, learning)
+	e, err := analysis.Open(x.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	m := e.Machine()
+	if outcome, _ := m.Outcome(); outcome != core.InterruptedByUser || m.Count(core.Running) > 0 || m.Count(core.Pending) == 0 {
+		t.Errorf("%v with %d running and %d pending", outcome, m.Count(core.Running), m.Count(core.Pending))
+	}
+	for no := range core.TrialNo(m.Trials()) {
+		if v := m.View(no); v.Iteration > 0 && v.State == core.Pending && v.Checkpoint.Iteration != v.Iteration {
+			t.Errorf("trial %d was at iteration %d, its checkpoint is of %d", no, v.Iteration, v.Checkpoint.Iteration)
+		}
+	}
+	x.run(t, 0)
+	hosttest.CheckFinished(t, x.dir, 5)
+	hosttest.CheckReplay(t, x.dir, plugged)
+}
+
+// B-024: the second signal leaves at once, and loses nothing that was recorded.
+func TestAbort(t *testing.T) {
+	x := write(t, long+"stop_grace: 1h\n", nil)
+	x.Sets = []string{"trainable.options.ignore_term=true", "trainable.options.stop_delay=3600"}
+	p := x.start(t)
+	x.awaitResults(t, p, 3)
+	p.signal(t, syscall.SIGINT)
+	x.await(t, p, func() bool { return closing(t, x) })
+	p.signal(t, syscall.SIGINT)
+	p.ends(t, exitAborted)
+	x.Sets = []string{"trainable.options.ignore_term=true", "trainable.options.stop_delay=3600", "stop_grace=100ms"}
+	x.run(t, 0)
+	hosttest.CheckFinished(t, x.dir, 5)
+	hosttest.CheckReplay(t, x.dir, plugged)
+}
+
+func closing(t *testing.T, x *experiment) bool {
+	e, err := analysis.Open(x.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	return e.Machine().Closing()
+}

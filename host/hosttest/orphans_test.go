@@ -1,0 +1,127 @@
+package hosttest_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tunehost/tunehost/host/hosttest"
+)
+
+// spawning starts processes in every manner of leaving a program: in its group,
+// in a session of their own, handed to another parent, and without the
+// environment by which they could be known.
+const spawning = `
+#!/bin/sh
+touch "$PWD/kept"
+tail -f "$PWD/kept" &
+setsid tail -f "$PWD/kept" &
+(setsid sh -c 'tail -f "$PWD/kept" & exit' &)
+f="$PWD/kept"
+(cd /; env -i setsid sh -c "tail -f $f & exec tail -f $f" &)
+(cd /; env -i setsid sh -c "tail -f $f & exit" > /dev/null 2>&1 &)
+while [ "$(pgrep -f "tail -f $f" | wc -l)" -lt 6 ]; do sleep 0.02; done
+echo '{"score": 1}'
+touch ready
+exec tail -f "$f"
+`
+
+// stay is an experiment whose trials do not end, with processes that do not
+// either.
+func stay(t *testing.T, trainable, rest string) *experiment {
+	x := write(t, `
+version: 1
+objective: {metric: score, mode: max}
+trainable: `+trainable+`
+space: {}
+trials: 2
+stop_grace: 1s
+`+rest, map[string]string{"spawn.sh": spawning})
+	x.Resources = "cpu=2"
+	return x
+}
+
+var staying = map[string]string{
+	"command": `{command: ["./spawn.sh"]}`,
+	"chaos":   `{plugin: chaos, options: {iterations: 100000, sleep: 0.05, fork_children: 2, detach_children: true}}`,
+}
+
+// B-025: however a host ends, nothing that it has started is left; every test
+// checks that at its end.
+func TestNothingIsLeft(t *testing.T) {
+	signals := map[string][]os.Signal{
+		"interrupt": {syscall.SIGINT},
+		"terminate": {syscall.SIGTERM},
+		"abort":     {syscall.SIGINT, syscall.SIGINT},
+		"kill":      {syscall.SIGKILL},
+	}
+	for kind, trainable := range staying {
+		t.Run(kind, func(t *testing.T) {
+			t.Run("finished", func(t *testing.T) {
+				x := stay(t, trainable, "stop: {iteration: 1}\n")
+				x.run(t, 0)
+				none(t, x)
+			})
+			t.Run("failed", func(t *testing.T) {
+				x := stay(t, trainable, "stop: {when: score > 100}\nbudget: {time: 1s}\n")
+				x.run(t, 0)
+				none(t, x)
+			})
+			for name, list := range signals {
+				t.Run(name, func(t *testing.T) {
+					x := stay(t, trainable, "")
+					p := x.start(t)
+					x.awaitResults(t, p, 2)
+					for i, s := range list {
+						if i > 0 {
+							time.Sleep(10 * time.Millisecond) // or the second finds the first untaken
+						}
+						p.signal(t, s)
+					}
+					<-p.exit
+					if name != "kill" {
+						none(t, x) // and not only soon
+					}
+				})
+			}
+		})
+	}
+}
+
+// none checks that nothing is left now.
+func none(t *testing.T, x *experiment) {
+	t.Helper()
+	for _, left := range hosttest.Processes(filepath.Dir(x.File)) {
+		if !strings.Contains(left, "plugin-warden") { // it has done its work, and is about to end
+			t.Errorf("still running: %s", left)
+		}
+	}
+}
+
+// awaitResults waits until so many trials have reported.
+func (x *experiment) awaitResults(t *testing.T, p *process, trials int) {
+	t.Helper()
+	x.await(t, p, func() bool {
+		n := 0
+		for _, dir := range x.trials(t) {
+			if len(hosttest.Lines(t, filepath.Join(dir, "result.jsonl"))) > 0 {
+				n++
+			}
+		}
+		return n >= trials
+	})
+}
+
+// await waits for something to become true while the host runs.
+func (x *experiment) await(t *testing.T, p *process, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); !ok(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) || p.cmd.Process.Signal(syscall.Signal(0)) != nil {
+			p.signal(t, syscall.SIGQUIT)
+			t.Fatalf("the host did not get so far:\n%s", p.out.String())
+		}
+	}
+}

@@ -1,0 +1,250 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"reflect"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/record"
+	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/local"
+	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/host/plugin/bundled"
+	"github.com/tunehost/tunehost/host/runfile"
+	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+// Replay runs the record of the experiment in a directory again, without training
+// anything, and compares: the machine must do the same twice, the searcher must
+// make every recorded suggestion and the scheduler every recorded decision from
+// what they had been told (B-102). Bundled plugins run in this process. The error
+// says where the record and the replay part.
+func Replay(ctx context.Context, path string, plugins *bundled.Registry) error {
+	dir, err := storage.At(path)
+	if err != nil {
+		return err
+	}
+	file, e, err := runfile.Read(dir)
+	if err != nil {
+		return &UserError{err}
+	}
+	r := newReplaying(ctx, dir, file, e, plugins)
+	defer r.close()
+	if err := r.history.read(r.apply); err != nil {
+		return fmt.Errorf("%s: %w", dir.Path(), err)
+	}
+	return nil
+}
+
+// replaying is a run through the record with plugins of its own.
+type replaying struct {
+	ctx        context.Context
+	experiment *config.Experiment
+	seed       uint64
+	opener     *opener
+	history    *history
+	machine    *core.Machine
+	twin       *core.Machine // must do the same
+	translate  *translator
+	searcher   replayedSearcher
+	scheduler  replayedScheduler
+	records    uint64
+}
+
+// replayedSearcher has been told nothing of untold yet; ask is the question that
+// is open, asked when the first asked of untold had happened.
+type replayedSearcher struct {
+	plugin.Searcher
+	untold []sdk.Event
+	asked  int
+	ask    core.AskSearcher
+	open   bool
+}
+
+type replayedScheduler struct {
+	plugin.Scheduler
+	untold []scheduleWork
+}
+
+func newReplaying(ctx context.Context, dir storage.Dir, file *runfile.File, e *config.Experiment, plugins *bundled.Registry) *replaying {
+	encode := func(params []byte) (space.Point, error) { return pointOf(e.Space, params) }
+	m := core.New()
+	return &replaying{ctx: ctx, experiment: e, seed: file.Seed, machine: m, twin: core.New(),
+		translate: &translator{machine: m, encode: encode},
+		history:   &history{read: readJournal(dir.Journal()), encode: encode},
+		opener: &opener{experiment: e, seed: file.Seed, plugins: plugins, baseDir: dirOf(file.File), log: NewLog(hclog.NewNullLogger()),
+			logPath: dir.Log(), clock: SystemClock{}, mark: local.NewMark(dir.Path()), inProcess: true}}
+}
+
+func (r *replaying) close() {
+	if r.searcher.Searcher != nil {
+		_ = r.searcher.Close()
+	}
+	if r.scheduler.Scheduler != nil {
+		_ = r.scheduler.Close()
+	}
+}
+
+// apply takes one record: what a plugin answered is compared before the machine
+// hears of it.
+func (r *replaying) apply(b []byte) (more bool, err error) {
+	r.records++
+	at, e, err := record.Parse(b)
+	if err != nil {
+		return false, fmt.Errorf("record %d: %w", r.records, err)
+	}
+	switch e := e.(type) {
+	case *core.SuggestionsReceived:
+		err = r.suggested(e)
+	case *core.SchedulerDecided:
+		err = r.decided(e)
+	}
+	if err != nil {
+		return false, fmt.Errorf("record %d: %w", r.records, err)
+	}
+	_, twin, err := record.Parse(b) // an event belongs to the machine that it was applied to
+	if err != nil {
+		return false, err
+	}
+	before := r.machine.Observations()
+	actions := r.machine.Apply(at, e)
+	if again := r.twin.Apply(at, twin); !same(actions, again) {
+		return false, fmt.Errorf("record %d: the machine does %+v, and the second time %+v", r.records, actions, again)
+	}
+	switch e.(type) {
+	case *core.ExperimentStarted, *core.SettingsChanged:
+		if err := r.reopen(before); err != nil {
+			return false, err
+		}
+	}
+	return true, r.carryOut(actions)
+}
+
+// reopen opens the plugins with the settings that hold from now on, and tells
+// them what they know of what had happened up to told.
+func (r *replaying) reopen(told uint64) error {
+	r.close()
+	spec := r.machine.Spec()
+	e := *r.experiment
+	e.Concurrency = int64(spec.Concurrency)
+	o := *r.opener
+	o.experiment = &e
+	o.planned = &spec.Trials
+	var err error
+	if len(r.searcher.untold) > 0 {
+		told = r.searcher.untold[0].Number - 1
+	}
+	if r.searcher.Searcher, err = o.searcher(r.ctx, r.history, told); err != nil {
+		return err
+	}
+	r.scheduler.Scheduler, err = o.scheduler(r.ctx, r.history, r.machine.Decided())
+	return err
+}
+
+// carryOut keeps what the plugins are to be told and asked.
+func (r *replaying) carryOut(actions []core.Action) error {
+	for _, a := range actions {
+		switch a := a.(type) {
+		case core.Tell:
+			if err := r.tell(a.Observation); err != nil {
+				return err
+			}
+		case core.AskSearcher:
+			r.searcher.ask, r.searcher.open, r.searcher.asked = a, true, len(r.searcher.untold)
+		}
+	}
+	return nil
+}
+
+func (r *replaying) tell(o core.Observation) error {
+	if o.To&core.ToSearcher != 0 {
+		e, err := r.translate.event(o, r.searcher.Traits())
+		if err != nil {
+			return err
+		}
+		r.searcher.untold = append(r.searcher.untold, e)
+	}
+	if o.To&core.ToScheduler != 0 && !r.machine.Spec().Quiet {
+		e, err := r.translate.event(o, r.scheduler.Traits())
+		if err != nil {
+			return err
+		}
+		r.scheduler.untold = append(r.scheduler.untold, scheduleWork{event: e, due: o.Due})
+	}
+	return nil
+}
+
+// suggested compares an answer of the searcher.
+func (r *replaying) suggested(e *core.SuggestionsReceived) error {
+	s := &r.searcher
+	if !s.open || e.Ask != s.ask.Ask {
+		return nil // to a question of a host that died
+	}
+	s.open = false
+	if s.asked > 0 {
+		if err := s.Observe(r.ctx, s.untold[:s.asked]); err != nil {
+			return err
+		}
+		s.untold = append([]sdk.Event(nil), s.untold[s.asked:]...)
+	}
+	answer, err := s.Suggest(r.ctx, requests(r.experiment.Space, r.seed, s.ask))
+	if err != nil {
+		return err
+	}
+	if got := core.SearcherStatus(answer.Status); got != e.Status || len(answer.Points) != len(e.Suggestions) {
+		return fmt.Errorf("searcher %s: question %d was answered with %d suggestions and status %d, now it is %d and %d",
+			r.experiment.Searcher.Name, e.Ask, len(e.Suggestions), e.Status, len(answer.Points), got)
+	}
+	for i, p := range answer.Points {
+		index := s.ask.First + uint64(i)
+		now, err := suggest(r.experiment, r.seed, index, p)
+		if err != nil {
+			return err
+		}
+		if was := e.Suggestions[i].Params; !bytes.Equal(was, now.Params) {
+			return fmt.Errorf("searcher %s: suggestion %d was %s, now it is %s", r.experiment.Searcher.Name, index, was, now.Params)
+		}
+	}
+	return nil
+}
+
+// decided compares an answer of the scheduler, to all that had happened up to
+// Through.
+func (r *replaying) decided(e *core.SchedulerDecided) error {
+	s := &r.scheduler
+	var events []sdk.Event
+	var due []uint64
+	for len(s.untold) > 0 && s.untold[0].event.Number <= e.Through {
+		events = append(events, s.untold[0].event)
+		if s.untold[0].due {
+			due = append(due, s.untold[0].event.Number)
+		}
+		s.untold = s.untold[1:]
+	}
+	answer, err := s.Decide(r.ctx, events)
+	if err != nil {
+		return err
+	}
+	now, err := decided(due, answer, func(p space.Point) ([]byte, error) { return r.experiment.Resolve(p, r.seed) })
+	if err != nil {
+		return err
+	}
+	now.Through = e.Through
+	a, errA := record.Append(nil, 0, e)
+	b, errB := record.Append(nil, 0, now)
+	if errA != nil || errB != nil || !bytes.Equal(a, b) {
+		return fmt.Errorf("scheduler %s: to what happened up to %d it answered %+v, now it is %+v", r.experiment.Scheduler.Name, e.Through, *e, *now)
+	}
+	return nil
+}
+
+// same compares what is to be done; NaN equals NaN.
+func same(a, b []core.Action) bool {
+	return reflect.DeepEqual(a, b) || fmt.Sprintf("%+v", a) == fmt.Sprintf("%+v", b)
+}
