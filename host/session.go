@@ -37,6 +37,7 @@ type session struct {
 	mark       string         // of what this host starts
 	warden     *warden.Warden // nil where nothing is started
 	logFile    io.Closer
+	disk       *disk
 	clock      Clock
 	machine    *core.Machine
 	record     Recorder
@@ -81,6 +82,7 @@ func newSession(_ context.Context, o Options, e *config.Experiment, dir storage.
 		_ = lock.Unlock()
 		return nil, err
 	}
+	s.disk = &disk{log: s.log}
 	s.guard()
 	return s, nil
 }
