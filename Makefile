@@ -17,6 +17,7 @@ PKG ?= ./...
 BENCH ?= .
 FUZZTIME ?= 30s
 SEEDS ?= 100000
+KILLS ?= 200
 
 TOOLS := $(CURDIR)/.tools
 BUF := $(TOOLS)/buf-$(BUF_VERSION)/node_modules/.bin/buf
@@ -134,9 +135,10 @@ hostbench: ## what the whole command costs, beside plain starts of programs; see
 	@go run ./bench/hostbench $(TOOLS)/tunehost
 
 .PHONY: soak
-soak: ## simulated worlds and crashes of the journal, SEEDS=100000 of each
+soak: ## simulated worlds and crashes of the journal (SEEDS=100000 of each), and KILLS=200 of real hosts
 	go test -count=1 -timeout 0 ./core -run TestWorlds -seeds $(SEEDS)
 	go test -count=1 -timeout 0 ./core/journal -run TestRandomLives -lives $(SEEDS)
+	go test -count=1 -timeout 0 ./host/hosttest -run TestKilledHosts -kills $(KILLS)
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME=30s

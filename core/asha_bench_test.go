@@ -1,0 +1,108 @@
+package core_test
+
+import (
+	"context"
+	"syscall"
+	"testing"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/plugins/schedulers/asha"
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+// halving is a crowd with a real scheduler: asha, in process.
+type halving struct {
+	*crowd
+	scheduler sdk.Scheduler
+	told      []sdk.Event
+	stopped   []bool
+	results   int
+}
+
+var kinds = [...]sdk.EventKind{core.SawAdded: sdk.TrialAdded, core.SawStarted: sdk.TrialStarted,
+	core.SawResult: sdk.ResultReported, core.SawCompleted: sdk.TrialCompleted, core.SawSearchEnded: sdk.SearchEnded}
+
+func (h *halving) do(b *testing.B, e core.Event, loss float64) {
+	h.at += 1000
+	due := false
+	for _, a := range h.m.Apply(h.at, e) {
+		switch a := a.(type) {
+		case core.AskSearcher:
+			h.ask = a
+		case core.StartAttempt:
+			h.starts = append(h.starts, a)
+		case core.StopAttempt:
+			h.stopped[a.Trial] = true
+		case core.Tell:
+			if o := a.Observation; o.To&core.ToScheduler != 0 {
+				due = due || o.Due
+				h.told = append(h.told, sdk.Event{Number: o.Number, Kind: kinds[o.Kind], Trial: uint32(o.Trial),
+					Attempt: o.Attempt, Iteration: o.Iteration, Losses: []float64{loss}})
+			}
+		}
+	}
+	if !due {
+		return
+	}
+	answer, err := h.scheduler.Decide(context.Background(), h.told)
+	if err != nil {
+		b.Fatal(err)
+	}
+	decided := &core.SchedulerDecided{Through: h.told[len(h.told)-1].Number}
+	h.told = h.told[:0]
+	for _, d := range answer.Decisions {
+		decided.Decisions = append(decided.Decisions, core.Decision{Number: d.Event, Verdict: core.Verdict(d.Verdict), Until: d.Until, Reason: d.Reason})
+	}
+	h.do(b, decided, 0)
+}
+
+// train runs one trial to its end: until asha stops it, at 27 iterations at last.
+func (h *halving) train(b *testing.B, s core.StartAttempt) {
+	h.do(b, &core.AttemptStarted{Trial: s.Trial, Attempt: s.Attempt, PID: 1}, 0)
+	loss := float64((uint64(s.Trial)+1)*0x9e3779b97f4a7c15>>11) / (1 << 53)
+	for !h.stopped[s.Trial] {
+		h.results++
+		h.do(b, &core.ResultReported{Trial: s.Trial, Attempt: s.Attempt, Metrics: []core.Metric{{ID: 1, Value: loss}}}, loss)
+	}
+	h.do(b, &core.AttemptEnded{Trial: s.Trial, Attempt: s.Attempt}, loss)
+	if h.ask.Count > 0 {
+		e := &core.SuggestionsReceived{Ask: h.ask.Ask}
+		for range h.ask.Count {
+			e.Suggestions = append(e.Suggestions, core.Suggestion{Params: h.params})
+		}
+		h.ask.Count = 0
+		h.do(b, e, 0)
+	}
+}
+
+// processorTime is what this process has used, in seconds: on a machine that is
+// shared it says more than the time that has passed.
+func processorTime() float64 {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
+}
+
+// BenchmarkASHA is an experiment of 100,000 trials with asha: the core and the
+// scheduler, and nothing else.
+func BenchmarkASHA(b *testing.B) {
+	const trials = 100_000
+	results, before := 0, processorTime()
+	for b.Loop() {
+		scheduler, _, err := asha.Plugin.Open(sdk.Problem{Space: &space.Space{}, Objectives: []sdk.Objective{{Metric: "acc", Mode: sdk.Min}}, Trials: trials}, []byte(`{"max":27}`))
+		if err != nil {
+			b.Fatal(err)
+		}
+		h := &halving{crowd: newCrowd(trials, 100, false), scheduler: scheduler, stopped: make([]bool, trials)}
+		h.fill()
+		for i := 0; i < len(h.starts); i++ {
+			h.train(b, h.starts[i])
+		}
+		results += h.results
+	}
+	b.ReportMetric(float64(results)/(processorTime()-before), "results/cpu-s")
+	b.ReportMetric(float64(results)/b.Elapsed().Seconds(), "results/s")
+}
