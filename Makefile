@@ -127,6 +127,12 @@ behaviours: ## which tests cover which behaviour, and which have none
 bench: ## benchmarks; PKG=./core/... BENCH=Replay
 	go test -run '^$$' -bench '$(BENCH)' -benchmem $(PKG)
 
+.PHONY: hostbench
+hostbench: ## what the whole command costs, beside plain starts of programs; see bench/RESULTS.md
+	@mkdir -p $(TOOLS)
+	@go build -o $(TOOLS)/tunehost ./cmd/tunehost
+	@go run ./bench/hostbench $(TOOLS)/tunehost
+
 .PHONY: soak
 soak: ## simulated worlds and crashes of the journal, SEEDS=100000 of each
 	go test -count=1 -timeout 0 ./core -run TestWorlds -seeds $(SEEDS)

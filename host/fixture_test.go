@@ -57,12 +57,15 @@ func quiet(t *testing.T, text string) (Options, *screenful) {
 	return o, seen
 }
 
-// finish runs an experiment that must end by itself.
+// finish runs an experiment that must end by itself, and replays its record.
 func finish(t *testing.T, o Options) Ended {
 	t.Helper()
 	ended, err := Run(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if err := Replay(t.Context(), ended.Dir, o.Plugins); err != nil {
+		t.Error(err)
 	}
 	return ended
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/core/record"
 )
 
@@ -32,7 +31,6 @@ type Crew interface {
 // Limits of a step.
 const (
 	maxBatchEvents = 4096
-	noSpaceRetry   = time.Second
 	slowStep       = time.Second
 )
 
@@ -46,6 +44,9 @@ type Loop struct {
 	log     *Log
 	inbox   *inbox
 	rules   rules
+	disk    *disk
+	// leave is closed when the host is told to leave.
+	leave <-chan struct{}
 
 	began    time.Time     // when this host took over
 	before   time.Duration // running time before it did
@@ -121,7 +122,9 @@ func (l *Loop) step(batch []news) error {
 	if err := l.encode(batch); err != nil {
 		return err
 	}
-	if err := l.keep(); err != nil {
+	if err := l.keep(); errors.Is(err, errFull) {
+		return err
+	} else if err != nil {
 		return fmt.Errorf("the record cannot be written: %w", err)
 	}
 	for _, b := range l.records {
@@ -188,27 +191,38 @@ func (l *Loop) nameMetrics(r *result) error {
 	return nil
 }
 
+// errFull ends a host that waits for room and is told to leave.
+var errFull = errors.New("the disk is full, and the host was told to leave: what was recorded so far is kept, and the experiment can go on once there is room")
+
 // keep records the step; a full disk is waited for (B-087).
 func (l *Loop) keep() error {
-	for waiting := false; ; waiting = true {
-		_, err := l.record.Append(l.records)
-		if !errors.Is(err, journal.ErrNoSpace) {
-			if waiting && err == nil {
-				l.log.Warn("there is room on the disk again; the experiment goes on")
-			}
-			return err
-		}
-		if !waiting {
-			l.log.Warn("the disk is full: nothing is started until there is room for the record; free some space, and the experiment goes on by itself")
-		}
-		l.pause(noSpaceRetry)
+	_, err := l.record.Append(l.records)
+	if !noSpace(err) {
+		return err
 	}
+	l.disk.full()
+	for noSpace(err) {
+		if !l.pause(noSpaceRetry) {
+			l.disk.waited(false)
+			return errFull
+		}
+		_, err = l.record.Append(l.records)
+	}
+	l.disk.waited(err == nil)
+	return err
 }
 
-func (l *Loop) pause(d time.Duration) {
+// pause says whether the host may go on after it.
+func (l *Loop) pause(d time.Duration) bool {
 	done := make(chan struct{})
-	l.clock.AfterFunc(d, func() { close(done) })
-	<-done
+	stop := l.clock.AfterFunc(d, func() { close(done) })
+	defer stop()
+	select {
+	case <-done:
+		return true
+	case <-l.leave:
+		return false
+	}
 }
 
 // apply applies what was recorded, not what was meant to be.

@@ -83,7 +83,7 @@ func (sizedTrainable) Train(_ context.Context, run sdk.Run) error {
 	return run.Report(sdk.Result{Metrics: []sdk.Metric{{Name: "score", Value: 1}}, Done: true}, nil)
 }
 
-// reporting is a trainable that reports the same list of results in each trial.
+// reports is a trainable that reports the same list of results in each trial.
 func reports(results ...sdk.Result) sdk.TrainablePlugin {
 	return sdk.TrainablePlugin{
 		Info: sdk.Info{Name: "reports", Version: "1", Options: noOptions},

@@ -83,7 +83,7 @@ func (p *publishing) after(d time.Duration) <-chan struct{} {
 func (p *publishing) publish() {
 	p.mu.Lock()
 	events, deeds := p.events, p.deeds
-	p.events, p.deeds = nil, nil
+	p.events, p.deeds = make([]report.Event, 0, len(events)), nil // as many may come again
 	p.mu.Unlock()
 	if err := p.record.Sync(); err != nil {
 		p.fail(err)

@@ -8,8 +8,12 @@ type queue[T any] struct {
 	mu     sync.Mutex
 	ready  sync.Cond
 	items  []T
+	spare  []T // what the taker had last, to be filled again
 	closed bool
 }
+
+// maxSpare keeps what one flood has made from being kept for ever.
+const maxSpare = 1 << 14
 
 func newQueue[T any]() *queue[T] {
 	q := &queue[T]{}
@@ -26,7 +30,8 @@ func (q *queue[T]) put(item T) {
 
 func (q *queue[T]) flush() { q.ready.Signal() }
 
-// take waits for items and returns them all; false after close.
+// take waits for items and returns them all; false after close. The slice is
+// valid until the next call.
 func (q *queue[T]) take() ([]T, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -34,7 +39,11 @@ func (q *queue[T]) take() ([]T, bool) {
 		q.ready.Wait()
 	}
 	items := q.items
-	q.items = nil
+	clear(q.spare)
+	q.items, q.spare = q.spare[:0], items
+	if cap(items) > maxSpare {
+		q.spare = nil
+	}
 	return items, len(items) > 0
 }
 

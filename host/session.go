@@ -38,6 +38,7 @@ type session struct {
 	mark       string         // of what this host starts
 	warden     *warden.Warden // nil where nothing is started
 	logFile    io.Closer
+	disk       *disk
 	clock      Clock
 	machine    *core.Machine
 	record     Recorder
@@ -118,6 +119,7 @@ func (s *session) float() {
 func (s *session) keepLog(file io.Writer) {
 	s.screen = &screen{out: s.options.Stderr, logs: s.dir.Log(), seen: map[string]int{}}
 	s.log = newLog(s.options, file, s.screen)
+	s.disk = &disk{log: s.log}
 }
 
 // guard sees to it that nothing of this host will be left running, and that

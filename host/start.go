@@ -196,7 +196,7 @@ func (s *session) makeTraining() *training {
 	o := s.opener()
 	x := &training{open: o.trainable, shared: t.Shared, reuse: t.Reusable && e.Reuse != "false",
 		grace: e.StopGrace, inbox: s.inbox, log: s.log, clock: s.clock, storage: s.dir,
-		work: newQueue[trainWork](), done: make(chan struct{}), runs: map[core.TrialNo]*run{}, workers: map[*worker]bool{}}
+		disk: s.disk, work: newQueue[trainWork](), done: make(chan struct{}), ending: make(chan struct{}), runs: map[core.TrialNo]*run{}, workers: map[*worker]bool{}}
 	if e.Trainable.Plugin != nil {
 		x.deadline = e.Trainable.Deadline
 	}
@@ -213,7 +213,7 @@ func (s *session) makeLoop() {
 		n.id(s.machine.MetricName(core.MetricID(id)))
 	}
 	s.loop = &Loop{machine: s.machine, record: s.record, crew: s.crew, clock: s.clock, log: s.log, inbox: s.inbox,
-		rules: newRules(s.experiment), began: s.clock.Now(), before: time.Duration(s.last), now: s.last, names: n}
+		disk: s.disk, rules: newRules(s.experiment), began: s.clock.Now(), before: time.Duration(s.last), now: s.last, names: n}
 	s.loop.heard = func(e core.Event) {
 		if started, ok := e.(*core.AttemptStarted); ok {
 			s.narrator.attempt(started)
@@ -240,6 +240,7 @@ func (s *session) run(ctx context.Context) (Ended, error) {
 	}
 	deaf := s.listen(turning.Done())
 	go s.draw(turning)
+	s.loop.leave = ctx.Done()
 	interrupt := context.AfterFunc(ctx, func() { s.inbox.post(&core.Interrupted{}) })
 	defer interrupt()
 	broken := make(chan error, 1)

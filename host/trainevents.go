@@ -58,6 +58,10 @@ func (t *training) saved(r *run, e *train.Event) {
 	}
 	s := r.saves[0]
 	r.saves = r.saves[1:]
+	if toldNoSpace(e.Error) && r.timer == nil {
+		go t.resave(r, s, e.Error)
+		return
+	}
 	if e.Error != "" {
 		t.unsaved(r.trial, r.attempt, s.id, errors.New(e.Error))
 		return

@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -31,8 +32,11 @@ type training struct {
 	clock    Clock
 	storage  storage.Dir
 
-	work *queue[trainWork]
-	done chan struct{}
+	disk *disk
+
+	work   *queue[trainWork]
+	done   chan struct{}
+	ending chan struct{} // closed when the host ends
 
 	mu      sync.Mutex
 	closed  bool
@@ -146,19 +150,56 @@ func (r *run) tell(c train.Command) {
 
 func (t *training) begin(ctx context.Context, a core.StartAttempt, w trainWork) {
 	r := &run{trial: a.Trial, attempt: a.Attempt, dir: w.dir, start: w.trial, heard: t.clock.Now()}
-	if err := t.storage.MakeTrialDir(w.dir, w.params); err != nil {
-		t.over(r, &core.AttemptEnded{Error: "its directory cannot be made: " + err.Error()})
-		return
+	t.mu.Lock()
+	t.runs[a.Trial] = r
+	t.mu.Unlock()
+	if err := t.storage.MakeTrialDir(r.dir, w.params); noSpace(err) {
+		go t.house(ctx, r, w.params)
+	} else {
+		t.place(ctx, r, err)
 	}
+}
+
+// house waits until there is room for the run's directory, or it is stopped.
+func (t *training) house(ctx context.Context, r *run, params []byte) {
+	err := t.whenRoom(func() error {
+		if t.stopped(r) {
+			return errStopped
+		}
+		return t.storage.MakeTrialDir(r.dir, params)
+	})
+	t.place(ctx, r, err)
+	t.send()
+}
+
+// errStopped: the run was told to stop before it had begun.
+var errStopped = errors.New("it was stopped")
+
+func (t *training) stopped(r *run) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.runs[a.Trial] = r
-	switch warm := t.warm(w.trial.Devices); {
-	case warm != nil:
-		t.assign(r, warm)
-	default:
-		go t.launch(ctx, r)
+	return r.stop != nil
+}
+
+// place finds a process for the run; err is what came of making its directory.
+func (t *training) place(ctx context.Context, r *run, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case t.closed:
+		return
+	case r.stop != nil:
+		t.endRun(r, &core.AttemptEnded{})
+		return
+	case err != nil:
+		t.endRun(r, &core.AttemptEnded{Error: "its directory cannot be made: " + err.Error()})
+		return
 	}
+	if warm := t.warm(r.start.Devices); warm != nil {
+		t.assign(r, warm)
+		return
+	}
+	go t.launch(ctx, r)
 }
 
 // warm finds a process that can take a trial at once.
@@ -263,7 +304,10 @@ func (t *training) save(a core.SaveAttempt, dir string) {
 // ask orders a save; one that cannot be made is reported as failed.
 func (t *training) ask(no core.TrialNo, attempt uint32, s pendingSave, kind train.CommandKind, dir string) {
 	var err error
-	s.dir, err = storage.Stage(dir, s.id)
+	if s.dir, err = storage.Stage(dir, s.id); noSpace(err) {
+		go t.resave(&run{trial: no, attempt: attempt, dir: dir}, s, err.Error())
+		return
+	}
 	there := err == nil && t.with(no, attempt, func(r *run) {
 		r.saves = append(r.saves, s)
 		r.tell(train.Command{Kind: kind, Dir: s.dir})
@@ -271,14 +315,6 @@ func (t *training) ask(no core.TrialNo, attempt uint32, s pendingSave, kind trai
 	if !there {
 		t.unsaved(no, attempt, s.id, err)
 	}
-}
-
-func (t *training) unsaved(no core.TrialNo, attempt uint32, id uint32, err error) {
-	text := "the trainable had ended"
-	if err != nil {
-		text = err.Error()
-	}
-	t.inbox.post(&core.SaveFailed{Trial: no, Attempt: attempt, ID: id, Error: text})
 }
 
 // take keeps a checkpoint that the trainable has made by itself.
@@ -292,10 +328,13 @@ func (t *training) commit(dir string, no core.TrialNo, attempt, id uint32, itera
 	go func() {
 		defer t.saving.Done()
 		started := t.clock.Now()
-		err := prepare()
+		err := t.whenRoom(prepare)
 		var bytes int64
 		if err == nil {
-			bytes, err = storage.Commit(dir, id, storage.Manifest{Trial: uint32(no), Attempt: attempt, Iteration: iteration})
+			err = t.whenRoom(func() (err error) {
+				bytes, err = storage.Commit(dir, id, storage.Manifest{Trial: uint32(no), Attempt: attempt, Iteration: iteration})
+				return err
+			})
 		}
 		if err != nil {
 			t.unsaved(no, attempt, id, err)
@@ -315,6 +354,10 @@ func (t *training) stopRun(a core.StopAttempt, dir string) {
 	stop := train.Command{Kind: train.Stop}
 	if a.SaveID != 0 {
 		staged, err := storage.Stage(dir, a.SaveID)
+		if noSpace(err) {
+			go t.stopLater(a, dir)
+			return
+		}
 		if err != nil {
 			t.unsaved(a.Trial, a.Attempt, a.SaveID, err)
 		} else {
@@ -365,6 +408,7 @@ func (t *training) force(r *run) {
 func (t *training) close() {
 	t.work.close()
 	<-t.done
+	close(t.ending)
 	t.mu.Lock()
 	t.closed = true
 	var gone sync.WaitGroup

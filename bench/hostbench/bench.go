@@ -33,24 +33,27 @@ func (b *bench) command(text string, args ...string) (cmd *exec.Cmd, dir string,
 	return exec.Command(b.binary, args...), filepath.Join(storage, name), nil
 }
 
-// experiment is how long a run takes.
-func (b *bench) experiment(text string, args ...string) (time.Duration, error) {
-	cmd, dir, err := b.command(text, args...)
+// cost is what something took: time, and time of processors, children included.
+type cost struct{ wall, cpu time.Duration }
+
+func (c cost) each(n int, what string) string {
+	return fmt.Sprintf("%.0f %s/s, %.2f CPU-ms each", float64(n)/c.wall.Seconds(), what, c.cpu.Seconds()*1000/float64(n))
+}
+
+// experiment is what a run takes. What it wrote stays until the end: some
+// file systems are slow to make files while others are being deleted.
+func (b *bench) experiment(text string, args ...string) (cost, error) {
+	cmd, _, err := b.command(text, args...)
 	if err != nil {
-		return 0, err
+		return cost{}, err
 	}
-	defer os.RemoveAll(dir)
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	began := time.Now()
 	if err := cmd.Run(); err != nil {
-		return 0, fmt.Errorf("%w: %s", err, said.String())
+		return cost{}, fmt.Errorf("%w: %s", err, said.String())
 	}
-	return time.Since(began), nil
-}
-
-func each(n int, took time.Duration, what string) string {
-	return fmt.Sprintf("%.0f %s/s", float64(n)/took.Seconds(), what)
+	return cost{time.Since(began), cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}, nil
 }
 
 // machine describes where this ran, as far as /proc tells.

@@ -25,14 +25,15 @@ func run(args []string, stdout, stderr io.Writer) int {
 	flags.SetOutput(stderr)
 	scale := flags.Float64("scale", 1, "multiplies the number of trials and results")
 	only := flags.String("only", "", "measure those whose name has this in it")
+	parent := flags.String("dir", "", "write experiments below this folder, not the system's for temporary files")
 	if flags.Parse(args) != nil {
 		return 2
 	}
 	if flags.NArg() != 1 {
-		fmt.Fprintln(stderr, "usage: hostbench [-scale X] [-only NAME] TUNEHOST")
+		fmt.Fprintln(stderr, "usage: hostbench [-scale X] [-only NAME] [-dir FOLDER] TUNEHOST")
 		return 2
 	}
-	dir, err := os.MkdirTemp("", "hostbench")
+	dir, err := os.MkdirTemp(*parent, "hostbench")
 	if err != nil {
 		fmt.Fprintln(stderr, err)
 		return 1

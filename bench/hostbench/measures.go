@@ -3,6 +3,9 @@ package main
 import (
 	"fmt"
 	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
 	"time"
 )
 
@@ -31,8 +34,8 @@ trials: %d
 // nothing: trials that do nothing, in processes that are used again.
 func nothing(b *bench) (row, error) {
 	n := b.times(4000)
-	took, err := b.experiment(fmt.Sprintf(nothingFile, n), "--resources", "cpu=16")
-	return row{"trials that do nothing, cpu=16", each(n, took, "trials"), took.Round(time.Millisecond).String()}, err
+	got, err := b.experiment(fmt.Sprintf(nothingFile, n), "--resources", "cpu=16")
+	return row{"trials that do nothing, cpu=16", got.each(n, "trials"), fmt.Sprintf("%d trials", n)}, err
 }
 
 const programsFile = `version: 1
@@ -44,32 +47,49 @@ strict_metrics: false
 trials: %d
 `
 
-// programs: a program for each trial, beside a bare loop that starts it.
+// programs: a program for each trial, beside a bare loop that starts it, with the
+// same two pipes and as many at a time.
 func programs(b *bench) (row, error) {
 	n := b.times(1000)
 	before := bareLoop(n / 2)
-	took, err := b.experiment(fmt.Sprintf(programsFile, n), "--resources", "cpu=2")
-	bare := before + bareLoop(n/2)
-	return row{"trials that are /bin/true, cpu=2", each(n, took, "trials"),
-		fmt.Sprintf("%s bare: %.2f of it", each(n, bare, "starts"), bare.Seconds()/took.Seconds())}, err
+	got, err := b.experiment(fmt.Sprintf(programsFile, n), "--resources", fmt.Sprintf("cpu=%d", atATime))
+	after := bareLoop(n / 2)
+	bare := cost{before.wall + after.wall, before.cpu + after.cpu}
+	return row{fmt.Sprintf("trials that are /bin/true, cpu=%d", atATime), got.each(n, "trials"),
+		fmt.Sprintf("%s bare: %.2f of its speed", bare.each(n, "starts"), bare.wall.Seconds()/got.wall.Seconds())}, err
 }
 
-// bareLoop starts a program again and again, two at a time as the trials are.
-func bareLoop(n int) time.Duration {
+const atATime = 4
+
+// bareLoop starts a program again and again.
+func bareLoop(n int) cost {
+	var before, after syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_CHILDREN, &before)
+	own := ownTime()
 	began := time.Now()
-	done := make(chan struct{})
-	for range 2 {
-		go func() {
-			for range n / 2 {
-				_ = exec.Command("/bin/true").Run()
+	var loops sync.WaitGroup
+	for range atATime {
+		loops.Go(func() {
+			for range n / atATime {
+				cmd := exec.Command("/bin/true")
+				cmd.Stdout, cmd.Stderr = &strings.Builder{}, &strings.Builder{}
+				_ = cmd.Run()
 			}
-			done <- struct{}{}
-		}()
+		})
 	}
-	<-done
-	<-done
-	return time.Since(began)
+	loops.Wait()
+	wall := time.Since(began)
+	_ = syscall.Getrusage(syscall.RUSAGE_CHILDREN, &after)
+	return cost{wall, cpuOf(&after) - cpuOf(&before) + ownTime() - own}
 }
+
+func ownTime() time.Duration {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return cpuOf(&u)
+}
+
+func cpuOf(u *syscall.Rusage) time.Duration { return time.Duration(u.Utime.Nano() + u.Stime.Nano()) }
 
 const resultsFile = `version: 1
 seed: 1
@@ -93,6 +113,6 @@ func quietResults(b *bench) (row, error) {
 
 func report(b *bench, what, scheduler string, iterations int) (row, error) {
 	n := b.times(iterations)
-	took, err := b.experiment(fmt.Sprintf(resultsFile, n, scheduler), "--resources", "cpu=16")
-	return row{what + ", 16 trials", each(16*n, took, "results"), took.Round(time.Millisecond).String()}, err
+	got, err := b.experiment(fmt.Sprintf(resultsFile, n, scheduler), "--resources", "cpu=16")
+	return row{what + ", 16 trials", got.each(16*n, "results"), fmt.Sprintf("%d results", 16*n)}, err
 }

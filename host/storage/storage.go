@@ -76,9 +76,11 @@ func (d Dir) Control() string { return filepath.Join(d.path, "control") }
 // Trial is a trial's directory; name comes from [TrialName].
 func (d Dir) Trial(name string) string { return filepath.Join(d.path, "trials", name) }
 
-// MakeTrialDir makes a trial's directory with its params.json.
+// MakeTrialDir makes a trial's directory with its params.json. What else is in
+// it, checkpoints among it, is made by whoever comes with it first: a short trial
+// takes little longer than its files.
 func (d Dir) MakeTrialDir(dir string, params []byte) error {
-	if err := os.MkdirAll(filepath.Join(dir, checkpoints), dirMode); err != nil {
+	if err := os.Mkdir(dir, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	return os.WriteFile(filepath.Join(dir, "params.json"), append(params[:len(params):len(params)], '\n'), fileMode)

@@ -1,0 +1,177 @@
+package hosttest_test
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/tunehost/tunehost/host/hosttest"
+)
+
+// wants checks that the host has said something.
+func wants(t *testing.T, said string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(said, part) {
+			t.Errorf("%q is not in what it said:\n%s", part, said)
+		}
+	}
+}
+
+// B-085
+func TestSecondHost(t *testing.T) {
+	x := write(t, long, nil)
+	p := x.start(t)
+	x.awaitResults(t, p, 1)
+	wants(t, x.run(t, exitUser), fmt.Sprintf("is in use by process %d", p.cmd.Process.Pid))
+	p.ends(t, 0)
+	hosttest.CheckFinished(t, x.dir, 5)
+}
+
+// segments are the files of the record, in order.
+func (x *experiment) segments(t *testing.T) []string {
+	t.Helper()
+	list, err := filepath.Glob(filepath.Join(x.dir, "journal", "*.tj"))
+	if err != nil || len(list) == 0 {
+		t.Fatal(list, err)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// B-086: a torn end is cut off with a warning, and the experiment goes on.
+func TestTornRecord(t *testing.T) {
+	x := write(t, long, nil)
+	p := x.start(t)
+	x.awaitResults(t, p, 3)
+	p.signal(t, syscall.SIGKILL)
+	<-p.exit
+	list := x.segments(t)
+	last := list[len(list)-1]
+	text, err := os.ReadFile(last)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, last, string(text[:len(text)-3]))
+	wants(t, x.run(t, 0), "torn by a crash", filepath.Base(last))
+	hosttest.CheckFinished(t, x.dir, 5)
+	hosttest.CheckReplay(t, x.dir, plugged)
+}
+
+// B-086: damage in the middle is the user's to mend, and nothing is overwritten.
+func TestDamagedRecord(t *testing.T) {
+	x := interrupted(t, long)
+	first := x.segments(t)[0]
+	text, err := os.ReadFile(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text[len(text)/2] ^= 0x40
+	if err := os.WriteFile(first, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// A second segment, so that the damage is no torn end.
+	before := x.sums(t)
+	said := x.run(t, exitUser)
+	wants(t, said, filepath.Base(first), "damaged at byte")
+	if strings.Contains(said, "torn") {
+		t.Error("it took damage for a torn end:\n" + said)
+	}
+	if after := x.sums(t); !slices.Equal(before, after) {
+		t.Errorf("files were changed:\n%q\n%q", before, after)
+	}
+}
+
+// sums are checksums of all files but the host's log and its lock.
+func (x *experiment) sums(t *testing.T) (list []string) {
+	t.Helper()
+	err := filepath.WalkDir(x.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || d.Name() == "host.log" || d.Name() == "LOCK" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		list = append(list, fmt.Sprintf("%s %x", path, sha256.Sum256(text)))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// B-087: a full disk is said, waited for, and harms nothing: neither the record
+// nor any trial.
+func TestFullDisk(t *testing.T) {
+	x := write(t, strings.Replace(long, "checkpoint: {every: 10}", "checkpoint: {every: 5, keep: 1}", 1), nil)
+	x.onSmallDisk(t)
+	p := x.start(t)
+	x.awaitResults(t, p, 1)
+	ballast := x.fill(t)
+	x.await(t, p, func() bool { return strings.Contains(p.out.String(), "disk is full") })
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	wants(t, p.ends(t, 0), "there is room on the disk again")
+	hosttest.CheckFinished(t, x.dir, 5)
+	hosttest.CheckReplay(t, x.dir, plugged)
+}
+
+// B-087, B-024: on a full disk an interrupt is obeyed, and what was recorded is
+// there.
+func TestInterruptOnFullDisk(t *testing.T) {
+	x := write(t, long, nil)
+	x.onSmallDisk(t)
+	p := x.start(t)
+	x.awaitResults(t, p, 1)
+	ballast := x.fill(t)
+	x.await(t, p, func() bool { return strings.Contains(p.out.String(), "disk is full") })
+	p.signal(t, syscall.SIGINT)
+	if got := <-p.exit; got != exitFailed && got != exitInterrupted { // a last page may have had room
+		t.Fatalf("the host ended with status %d:\n%s", got, p.out.String())
+	}
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	x.run(t, 0)
+	hosttest.CheckFinished(t, x.dir, 5)
+	hosttest.CheckReplay(t, x.dir, plugged)
+}
+
+// onSmallDisk puts the experiment's storage on a file system of its own.
+func (x *experiment) onSmallDisk(t *testing.T) {
+	t.Helper()
+	if err := os.Mkdir(x.Storage, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mount("tmpfs", x.Storage, "tmpfs", 0, "size=2m"); err != nil {
+		t.Skipf("no file system can be mounted here: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(x.Storage, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// fill takes all room that is left.
+func (x *experiment) fill(t *testing.T) (ballast string) {
+	t.Helper()
+	ballast = filepath.Join(x.Storage, "ballast")
+	f, err := os.Create(ballast)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for size := 1 << 16; size > 0; size >>= 1 {
+		for err = nil; err == nil; {
+			_, err = f.Write(make([]byte, size))
+		}
+	}
+	return ballast
+}
