@@ -76,7 +76,7 @@ func (b *board) write(always bool) {
 func (b *board) standing() report.Status {
 	m := b.machine
 	s := b.status
-	s.Counts, s.Made, s.Planned = map[core.State]int{}, m.Planned(), m.Spec().Trials
+	s.Counts, s.Made, s.Planned = map[core.State]int{}, int64(m.Trials()), analysis.Planned(m)
 	for _, state := range analysis.States {
 		s.Counts[state] = m.Count(state)
 	}

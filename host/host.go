@@ -201,12 +201,18 @@ func changesOf(old, now *config.Experiment) (c changes, err error) {
 		case config.Ignored:
 			c.ignored = append(c.ignored, fmt.Sprintf("%s: the change of %s is ignored: an experiment goes on with what it began with (%s)", d.Pos, d.Key, orNothing(d.Old)))
 		case config.Taken:
-			if d.New != nil {
-				c.taken = append(c.taken, d.Key+"="+string(d.New))
-			}
+			c.taken = append(c.taken, d.Key+"="+orNull(d.New))
 		}
 	}
 	return c, nil
+}
+
+// orNull is what an override says of a key that is gone.
+func orNull(b []byte) string {
+	if b == nil {
+		return "null"
+	}
+	return string(b)
 }
 
 func orNothing(b []byte) string {

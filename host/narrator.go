@@ -19,6 +19,9 @@ func (n *narrator) event(o core.Observation) report.Event {
 		return e
 	}
 	e.Trial = n.trial(o.Trial)
+	if o.Attempt > 0 { // the trial may have been started again since
+		e.Trial.Attempt = o.Attempt
+	}
 	switch o.Kind {
 	case core.SawStarted:
 		e.Restored = n.begin(o)

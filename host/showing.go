@@ -84,7 +84,7 @@ func (s *session) sumUp() {
 		return
 	}
 	s.board.write(true)
-	end := terminal.End{Status: s.board.Status(), Dir: s.shortDir(), File: s.options.File}
+	end := terminal.End{Status: s.board.Status(), Dir: s.shortDir(), File: s.options.File, Args: s.options.args()}
 	if f, ok := s.options.Stdout.(*os.File); ok {
 		end.Color = terminal.Detect(f, terminal.Brief, os.LookupEnv).Color
 	}
@@ -96,6 +96,23 @@ func (s *session) sumUp() {
 	if err := terminal.Summary(s.options.Stdout, end); err != nil {
 		s.log.Debug(err.Error())
 	}
+}
+
+// args are the flags without which the file means another experiment.
+func (o *Options) args() (list []string) {
+	for _, set := range o.Sets {
+		list = append(list, "--set", set)
+	}
+	if o.Storage != "" {
+		list = append(list, "--storage", o.Storage)
+	}
+	if o.Name != "" {
+		list = append(list, "--name", o.Name)
+	}
+	if o.Resources != "" {
+		list = append(list, "--resources", o.Resources)
+	}
+	return list
 }
 
 const maxFailedShown = 100

@@ -2,6 +2,7 @@ package host
 
 import (
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/tunehost/tunehost/core"
@@ -46,7 +47,7 @@ func (t *training) heard(r *run, e *train.Event) {
 	case train.Log:
 		t.log.Info(e.Text, "trial", r.trial)
 	case train.Rejected:
-		t.log.Warn("not a report: "+e.Text, "trial", r.trial)
+		t.log.Warn(fmt.Sprintf("trial %d: not a report: %s", r.trial, e.Text))
 	}
 }
 

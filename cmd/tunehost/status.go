@@ -35,7 +35,7 @@ func (a *app) statusCommand() *cobra.Command {
 
 func (a *app) writeStatus(w io.Writer, s *analysis.Status, e *analysis.Experiment) error {
 	head := fmt.Sprintf("%s: %s", s.Name, s.State)
-	if s.Reason != "" {
+	if s.Reason != "" && s.Reason != s.State {
 		head += " (" + firstLine(s.Reason) + ")"
 	}
 	t := &table{}

@@ -2,12 +2,14 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
 	"github.com/tunehost/tunehost/host/analysis"
+	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/control"
 )
 
@@ -84,8 +86,8 @@ nested one is GROUP/NAME=VALUE.`,
 				return err
 			}
 			return a.with(args[0], func(e *analysis.Experiment) error {
-				if _, err := e.Config().Given("NAME=VALUE", params); err != nil {
-					return err
+				if _, err := e.Config().Given("add", params); err != nil {
+					return unplaced(err)
 				}
 				return a.talk(e, func(c *control.Client) error {
 					no, err := c.Add(params)
@@ -97,6 +99,20 @@ nested one is GROUP/NAME=VALUE.`,
 			})
 		},
 	}
+}
+
+// unplaced leaves out the places of mistakes: they are not those of what the
+// user typed.
+func unplaced(err error) error {
+	var many config.Errors
+	if !errors.As(err, &many) {
+		return err
+	}
+	var texts []string
+	for _, one := range many {
+		texts = append(texts, one.Msg)
+	}
+	return usage("add: %s", strings.Join(texts, "; "))
 }
 
 // paramsJSON makes a JSON object of NAME=VALUE; a value is read as in an

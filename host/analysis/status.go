@@ -51,10 +51,19 @@ type Status struct {
 // States are those of trials, in the order of a trial's life.
 var States = []core.State{core.Pending, core.Running, core.Paused, core.Terminated, core.Errored}
 
+// Planned is how many trials there will be: those of the file and those that the
+// user has added; -1: no bound.
+func Planned(m *core.Machine) int64 {
+	if m.Spec().Trials < 0 {
+		return -1
+	}
+	return m.Spec().Trials + int64(m.Trials()) - m.Planned()
+}
+
 // Status returns it as of now.
 func (e *Experiment) Status(now time.Time) (Status, error) {
 	m := e.Machine()
-	s := Status{Name: e.Name(), State: e.State(), Counts: map[core.State]int{}, Planned: m.Spec().Trials, Dir: e.dir.Path(), Elapsed: time.Duration(m.Now())}
+	s := Status{Name: e.Name(), State: e.State(), Counts: map[core.State]int{}, Planned: Planned(m), Dir: e.dir.Path(), Elapsed: time.Duration(m.Now())}
 	for _, state := range States {
 		s.Counts[state] = m.Count(state)
 	}

@@ -216,6 +216,20 @@ func TestDiff(t *testing.T) {
 	}
 }
 
+// A key that is set to null is as if it were not in the file; in the space null is
+// a value.
+func TestUnset(t *testing.T) {
+	sets := WithSet("resources.gpu=null", "stop=null", "budget.time=null", "space.x=null")
+	text := "space: {x: 1}\nresources: {cpu: 2, gpu: 1}\nstop: {score: 3}\n"
+	e, err := Parse("x.yaml", []byte(text+base), sets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(e.Resources) != 1 || e.Resources["cpu"] != "2" || len(e.Stop.Metrics) != 0 || len(e.Constants) != 1 {
+		t.Errorf("%v, %v, %v", e.Resources, e.Stop, e.Constants)
+	}
+}
+
 const asha = `{"type": "object", "additionalProperties": false, "properties": {
 	"max": {"type": "integer", "minimum": 1}, "eta": {"type": "number", "exclusiveMinimum": 1},
 	"mode": {"enum": ["stop", "promote"]}, "deep": {"type": "object", "additionalProperties": false, "properties": {"inner": {"type": "string"}}}},

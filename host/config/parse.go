@@ -1,10 +1,13 @@
 package config
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // Option changes how a file is read.
@@ -31,6 +34,8 @@ func WithoutTrainable() Option {
 func Load(path string, options ...Option) (*Experiment, error) {
 	info, err := os.Stat(path)
 	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%s: %w; name an experiment file", path, syscall.ENOENT)
 	case err != nil:
 		return nil, err
 	case info.IsDir():

@@ -7,7 +7,7 @@ import (
 )
 
 // override applies one KEY=VALUE to the tree: KEY is a path of names joined with
-// dots, VALUE is YAML. It has its own place in messages.
+// dots, VALUE is YAML, and null takes the key out. It has its own place in messages.
 func override(p *problems, root *node, set string) {
 	at := Pos{File: "--set " + clip(set)}
 	path, text, ok := strings.Cut(set, "=")
@@ -59,6 +59,10 @@ func put(p *problems, at *node, parts []string, e entry, where Pos) {
 		}
 		at.set(entry{name, placeOf(at, name, where), next})
 		at = next
+	}
+	if e.value.kind == nullKind && parts[0] != "space" { // null is a value that a parameter may have
+		at.unset(e.name)
+		return
 	}
 	at.set(e)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -280,6 +281,11 @@ func (r *reader) merge(out *node, v *ast.MappingValueNode, depth int) {
 			}
 		}
 	}
+}
+
+// unset takes a key out; others may share the list.
+func (n *node) unset(name string) {
+	n.keys = slices.DeleteFunc(slices.Clone(n.keys), func(e entry) bool { return e.name == name })
 }
 
 // set replaces the key of e, or adds it.

@@ -20,7 +20,9 @@ type End struct {
 	Dir string
 	// File is the experiment file as the user typed it; "" when the
 	// experiment was taken up without one.
-	File  string
+	File string
+	// Args are the flags without which File would be another experiment.
+	Args  []string
 	Color bool
 }
 
@@ -171,8 +173,11 @@ func (s *summary) commands() {
 	again := "tunehost resume " + dir
 	if s.File != "" {
 		again = "tunehost run " + quote(s.File)
+		for _, arg := range s.Args {
+			again += " " + quote(arg)
+		}
 	}
-	if s.Status.State != "finished" {
+	if s.goesOn() {
 		list = append(list, [2]string{again, "go on where it stopped"})
 	}
 	if s.File != "" && s.Status.Counts[core.Errored] > 0 {
@@ -188,6 +193,14 @@ func (s *summary) commands() {
 		s.item(label, pad(c[0], wide, false)+"  "+s.paint.paint(faint, c[1]))
 		label = ""
 	}
+}
+
+// goesOn says whether something is left to do: a user may stop an experiment
+// with all its trials.
+func (s *summary) goesOn() bool {
+	st := s.Status
+	over := int64(st.Counts[core.Terminated] + st.Counts[core.Errored])
+	return st.State != "finished" && (st.State != "stopped" || st.Planned < 0 || over < max(st.Planned, st.Made))
 }
 
 // quote makes one word of a path for a shell.

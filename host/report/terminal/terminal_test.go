@@ -230,3 +230,17 @@ func TestAPlainLineEachTimeSomethingChanged(t *testing.T) {
 		t.Error("control sequences in what is no terminal")
 	}
 }
+
+// Who stopped an experiment whose trials are all over has nothing to go on with.
+func TestNothingToGoOnWith(t *testing.T) {
+	for done, want := range map[int]bool{3: true, 4: false} {
+		var b bytes.Buffer
+		status := (&fake{planned: 4, done: done, state: "stopped"}).Status()
+		if err := Summary(&b, End{Status: status, Dir: "results/digits", File: "digits.yaml"}); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(b.String(), "go on where it stopped"); got != want {
+			t.Errorf("%d of 4 over: %v\n%s", done, got, b.String())
+		}
+	}
+}

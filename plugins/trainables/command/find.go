@@ -12,6 +12,14 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
+// errNotFound has no more to say than the sentence around it.
+var errNotFound = notFound{}
+
+type notFound struct{}
+
+func (notFound) Error() string        { return "there is no such program" }
+func (notFound) Is(target error) bool { return target == fs.ErrNotExist }
+
 // findProgram is the file that name stands for, looked for in path, the
 // program's own PATH.
 func findProgram(name, path string) (string, error) {
@@ -33,7 +41,7 @@ func findProgram(name, path string) (string, error) {
 		}
 	}
 	if found == nil {
-		found = fmt.Errorf("not found beside the experiment file nor in PATH (%s): %w", path, fs.ErrNotExist)
+		found = fmt.Errorf("%w beside the experiment file or in PATH", errNotFound)
 	}
 	return "", found
 }

@@ -2,8 +2,10 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -126,8 +128,8 @@ func (a *attempt) silent() time.Duration {
 	return a.heard.since()
 }
 
-// failure is the message of a trial whose program failed: how it ended, where
-// its log is, and its last words (B-070).
+// failure is the message of a trial whose program failed: how it ended with its
+// very last words, for lists; then where its log is, and more of them (B-070).
 func (a *attempt) failure(how string) error {
 	words, where := a.stderr.tail(), a.stderr.name("stderr")
 	if a.stderr.File == nil {
@@ -137,7 +139,12 @@ func (a *attempt) failure(how string) error {
 	if last == "  " {
 		return fmt.Errorf("%s %s; it wrote nothing to stderr; %s", a.args[0], how, a.stdout.name("stdout"))
 	}
-	return fmt.Errorf("%s %s; %s; it ends:\n%s", a.args[0], how, where, last)
+	lines := strings.Split(last, "\n")
+	text := fmt.Sprintf("%s %s: %s\n%s", a.args[0], how, strings.TrimSpace(lines[len(lines)-1]), where)
+	if len(lines) > 1 {
+		text += "; it ends:\n" + last
+	}
+	return errors.New(text)
 }
 
 func (l *logFile) name(what string) string {
