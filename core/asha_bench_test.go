@@ -57,7 +57,7 @@ func (h *halving) do(b *testing.B, e core.Event, loss float64) {
 	h.do(b, decided, 0)
 }
 
-// train runs one trial to its end: until asha stops it, at 27 iterations at last.
+// train runs one trial to its end: until asha stops it.
 func (h *halving) train(b *testing.B, s core.StartAttempt) {
 	h.do(b, &core.AttemptStarted{Trial: s.Trial, Attempt: s.Attempt, PID: 1}, 0)
 	loss := float64((uint64(s.Trial)+1)*0x9e3779b97f4a7c15>>11) / (1 << 53)
@@ -87,12 +87,18 @@ func processorTime() float64 {
 }
 
 // BenchmarkASHA is an experiment of 100,000 trials with asha: the core and the
-// scheduler, and nothing else.
+// scheduler, and nothing else. With milestones at 1, 3, 9 and 27 most trials end
+// after one result; with the first milestone at 27 each has as many at least.
 func BenchmarkASHA(b *testing.B) {
+	b.Run("grace=1", func(b *testing.B) { benchmarkASHA(b, `{"max":27}`) })
+	b.Run("grace=27", func(b *testing.B) { benchmarkASHA(b, `{"max":243,"grace":27}`) })
+}
+
+func benchmarkASHA(b *testing.B, options string) {
 	const trials = 100_000
 	results, before := 0, processorTime()
 	for b.Loop() {
-		scheduler, _, err := asha.Plugin.Open(sdk.Problem{Space: &space.Space{}, Objectives: []sdk.Objective{{Metric: "acc", Mode: sdk.Min}}, Trials: trials}, []byte(`{"max":27}`))
+		scheduler, _, err := asha.Plugin.Open(sdk.Problem{Space: &space.Space{}, Objectives: []sdk.Objective{{Metric: "acc", Mode: sdk.Min}}, Trials: trials}, []byte(options))
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -126,15 +126,14 @@ func (m *Machine) askForMore() {
 }
 
 func (m *Machine) wanted() int {
-	ahead := 0
+	room, waiting, ahead := m.room(maxAskTrials), m.counts[Pending], 0
 	if m.spec.Independent && !m.spec.Manual {
-		ahead = maxAheadTrials
+		ahead = min(maxAheadTrials, 2*(room+m.running))
 	}
-	waiting := m.counts[Pending]
 	if waiting > ahead/2 {
 		return 0
 	}
-	n := min(m.room(maxAskTrials), maxAskTrials) + ahead - waiting
+	n := room + ahead - waiting
 	if m.spec.Trials >= 0 {
 		n = int(min(int64(n), m.spec.Trials-m.planned))
 	}

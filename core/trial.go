@@ -202,6 +202,8 @@ func (m *Machine) release(l *live) {
 	l.placement = resource.Placement{}
 }
 
+// text keeps a reason. Those that many trials share are kept once; a scheduler's
+// reasons have numbers in them, and looking for each would cost more than it saves.
 func (m *Machine) text(s string) uint32 {
 	if s == "" {
 		return 0
@@ -211,6 +213,8 @@ func (m *Machine) text(s string) uint32 {
 	}
 	i := uint32(len(m.texts))
 	m.texts = append(m.texts, s)
-	m.textIDs[s] = i
+	if len(m.textIDs) < maxSharedTextsCount {
+		m.textIDs[s] = i
+	}
 	return i
 }

@@ -47,8 +47,8 @@ func TestIndependentSearchersAreAskedAhead(t *testing.T) {
 			asks++
 		}
 	})
-	if asks != 1 {
-		t.Errorf("it was asked %d times for 30 independent trials, want once", asks)
+	if asks > 10 {
+		t.Errorf("it was asked %d times for 30 independent trials on three slots; it may be asked for six ahead", asks)
 	}
 }
 
