@@ -2,7 +2,15 @@ package host
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/resource"
@@ -22,6 +30,9 @@ func Validate(_ context.Context, o Options) error {
 			return err
 		}
 	}
+	if err := errors.Join(startable(e), writable(e)); err != nil {
+		return &UserError{err}
+	}
 	nodes, _, err := machineNodes(o.Resources)
 	if err != nil {
 		return &UserError{err}
@@ -34,6 +45,44 @@ func Validate(_ context.Context, o Options) error {
 		return &UserError{short}
 	}
 	return nil
+}
+
+// startable says whether the command's program is there. One with a placeholder
+// is known only when a trial starts.
+func startable(e *config.Experiment) error {
+	if e.Trainable == nil || len(e.Trainable.Command) == 0 || strings.Contains(e.Trainable.Command[0], "{") {
+		return nil
+	}
+	program := e.Trainable.Command[0]
+	if local := filepath.Join(filepath.Dir(e.File), program); !filepath.IsAbs(program) {
+		if _, err := os.Stat(local); err == nil {
+			program = local
+		}
+	}
+	if _, err := exec.LookPath(program); err != nil && !errors.Is(err, exec.ErrDot) {
+		return fmt.Errorf("%s: the program %q is not there or cannot be executed; name one that is on the PATH or beside the experiment file", e.PosOf("trainable.command"), e.Trainable.Command[0])
+	}
+	return nil
+}
+
+// writable says whether results can be written: into the directory, or into the
+// nearest one above it that exists.
+func writable(e *config.Experiment) error {
+	dir, err := filepath.Abs(e.Storage)
+	if err != nil {
+		return err
+	}
+	for {
+		info, err := os.Stat(dir)
+		switch {
+		case err == nil && info.IsDir() && unix.Access(dir, unix.W_OK) == nil:
+			return nil
+		case err != nil && errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir):
+			dir = filepath.Dir(dir)
+		default:
+			return fmt.Errorf("%s: storage %s: %s cannot be written to; choose another with storage or --storage", e.PosOf("storage"), e.Storage, dir)
+		}
+	}
 }
 
 // shortfall says why no trial can ever run on these nodes; nil when one can

@@ -15,7 +15,7 @@
 //	trial_ended        state (TERMINATED), reason
 //	trial_failed       state (ERROR), error
 //	trial_requeued     reason; error when a failure is retried
-//	experiment_ended   reason
+//	experiment_ended   state (finished, stopped, interrupted or failed), reason
 //
 // NaN and infinities are the strings "NaN", "Infinity" and "-Infinity". A number
 // that a trial reports twice in one result counts once, the later. Whoever wants

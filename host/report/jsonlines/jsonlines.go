@@ -88,7 +88,10 @@ func (o *object) details(e *report.Event) {
 	case core.SawFailed:
 		o.text("state", core.Errored.String())
 		o.text("error", report.Failure(*e))
-	case core.SawPaused, core.SawRequeued, core.SawEnd:
+	case core.SawEnd:
+		o.text("state", e.Reason)
+		o.text("reason", e.Reason)
+	case core.SawPaused, core.SawRequeued:
 		o.text("reason", e.Reason)
 		if why := report.Failure(*e); why != "" {
 			o.text("error", why)

@@ -57,7 +57,7 @@ func TestShapes(t *testing.T) {
 {"event":"trial_failed","event_number":8` + trial + `,"state":"ERROR","error":"killed by SIGSEGV"}
 {"event":"trial_ended","event_number":9` + trial + `,"state":"TERMINATED","reason":"stopped by the user"}
 {"event":"trial_ended","event_number":10` + trial + `,"state":"TERMINATED","reason":"completed"}
-{"event":"experiment_ended","event_number":11` + at + `,"reason":"finished"}
+{"event":"experiment_ended","event_number":11` + at + `,"state":"finished","reason":"finished"}
 `
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
