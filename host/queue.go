@@ -38,6 +38,13 @@ func (q *queue[T]) take() ([]T, bool) {
 	return items, len(items) > 0
 }
 
+// empty says that nothing waits now.
+func (q *queue[T]) empty() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.items) == 0
+}
+
 func (q *queue[T]) close() {
 	q.mu.Lock()
 	q.closed = true

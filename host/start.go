@@ -164,7 +164,7 @@ func (s *session) makeCrew() {
 			Objective: core.Objective{Metric: e.Objectives[0].Metric, Mode: modeOf(e.Objectives[0].Mode)}}}
 	s.crew.board = s.board
 	for _, w := range s.untold {
-		s.crew.scheduling.work.put(w)
+		s.crew.scheduling.put(w)
 	}
 	for _, x := range s.early {
 		s.crew.publishing.tell(x)
@@ -267,6 +267,7 @@ func (s *session) startDrivers(ctx context.Context) error {
 	// What an earlier host left untold goes out at once.
 	c.scheduling.work.flush()
 	c.publishing.flush()
+	c.scheduling.checkStuck()
 	return nil
 }
 
