@@ -281,6 +281,8 @@ func (s *session) stopDrivers(broken bool) {
 	}
 	c.searching.work.close()
 	c.scheduling.work.close()
+	<-c.searching.done
+	<-c.scheduling.done
 	if !broken {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
