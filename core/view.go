@@ -145,6 +145,13 @@ func (m *Machine) Owes(observation uint64) bool {
 // question to the searcher, no decision owed.
 func (m *Machine) Quiescent() bool { return m.ask.count == 0 && len(m.owed) == 0 }
 
+// Stuck says that all that is left are trials which the scheduler has paused:
+// nothing runs or waits in line, nothing is asked or owed, nothing new will come.
+func (m *Machine) Stuck() bool {
+	return m.outcome == 0 && m.closing.outcome == 0 && m.Quiescent() && m.exhausted() &&
+		m.counts[Running] == 0 && m.counts[Pending] == 0 && m.counts[Paused] > 0 && m.held == 0
+}
+
 // Decided is the number of the last observation that the scheduler's recorded
 // answers cover.
 func (m *Machine) Decided() uint64 { return m.decided }

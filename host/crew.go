@@ -67,7 +67,7 @@ func (c *crew) tell(o core.Observation) {
 		c.searching.work.put(searchWork{event: c.event(o, c.traits.searcher)})
 	}
 	if o.To&core.ToScheduler != 0 && !c.traits.scheduler.Quiet {
-		c.scheduling.work.put(scheduleWork{event: c.event(o, c.traits.scheduler), due: o.Due})
+		c.scheduling.put(scheduleWork{event: c.event(o, c.traits.scheduler), due: o.Due})
 	}
 	if o.To&core.ToReporters != 0 {
 		c.publishing.tell(c.narrator.event(o))

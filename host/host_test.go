@@ -35,7 +35,21 @@ func write(t *testing.T, text string) Options {
 	if err := os.WriteFile(file, []byte(strings.TrimLeft(text, "\n")), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { replays(t, filepath.Join(dir, "results")) })
 	return Options{File: file, Storage: filepath.Join(dir, "results"), Plugins: plugged, Stdout: os.Stderr, Stderr: os.Stderr, Verbose: 1}
+}
+
+// replays checks that whatever ran replays (B-102).
+func replays(t *testing.T, storage string) {
+	journals, err := filepath.Glob(filepath.Join(storage, "*", "journal"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, j := range journals {
+		if err := Replay(context.Background(), filepath.Dir(j), plugged); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 func TestQuickest(t *testing.T) {

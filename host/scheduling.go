@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/tunehost/tunehost/core"
@@ -24,11 +25,21 @@ type scheduling struct {
 
 	work *queue[scheduleWork]
 	done chan struct{}
+	// given counts what was put to work, and is the loop's; answered what was
+	// answered.
+	given    uint64
+	answered atomic.Uint64
 }
 
 type scheduleWork struct {
 	event sdk.Event
 	due   bool
+}
+
+// put is for the loop.
+func (s *scheduling) put(w scheduleWork) {
+	s.given++
+	s.work.put(w)
 }
 
 func (s *scheduling) run(ctx context.Context) {
@@ -41,9 +52,14 @@ func (s *scheduling) run(ctx context.Context) {
 		if s.handle(ctx, items) != nil {
 			return
 		}
+		s.answered.Add(uint64(len(items)))
+		if s.work.empty() {
+			s.checkStuck()
+		}
 	}
 }
 
+<<<<<<< HEAD
 // handle ends the experiment, saved, when the scheduler is beyond help (B-077).
 func (s *scheduling) handle(ctx context.Context, items []scheduleWork) error {
 	err := s.decide(ctx, items)
@@ -51,6 +67,16 @@ func (s *scheduling) handle(ctx context.Context, items []scheduleWork) error {
 		s.inbox.post(&core.PluginFailed{Error: err.Error()})
 	}
 	return err
+=======
+// checkStuck ends an experiment whose scheduler has answered all that it was told
+// and keeps the last trials paused: they would wait for ever.
+func (s *scheduling) checkStuck() {
+	s.inbox.add([]news{{query: func(m *core.Machine) {
+		if m.Stuck() && s.answered.Load() == s.given {
+			s.inbox.post(&core.PluginFailed{Error: fmt.Sprintf("scheduler %s keeps %d trials paused, and nothing is left that could wake them", s.name, m.Count(core.Paused))})
+		}
+	}}})
+>>>>>>> crash
 }
 
 func (s *scheduling) decide(ctx context.Context, items []scheduleWork) error {

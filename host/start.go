@@ -171,7 +171,7 @@ func (s *session) makeCrew() {
 			Objective: core.Objective{Metric: e.Objectives[0].Metric, Mode: modeOf(e.Objectives[0].Mode)}}}
 	s.crew.board = s.board
 	for _, w := range s.untold {
-		s.crew.scheduling.work.put(w)
+		s.crew.scheduling.put(w)
 	}
 	for _, x := range s.early {
 		s.crew.publishing.tell(x)
@@ -281,6 +281,7 @@ func (s *session) startDrivers(ctx context.Context) error {
 	// What an earlier host left untold goes out at once.
 	c.scheduling.work.flush()
 	c.publishing.flush()
+	c.scheduling.checkStuck()
 	return nil
 }
 
@@ -304,7 +305,11 @@ func (s *session) stopDrivers(broken bool) {
 	}
 	c.searching.work.close()
 	c.scheduling.work.close()
+<<<<<<< HEAD
 	<-c.searching.done // a plugin is closed by whoever does not call it any more
+=======
+	<-c.searching.done
+>>>>>>> crash
 	<-c.scheduling.done
 	if !broken {
 		s.publishRest()

@@ -24,6 +24,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/schedulers/hyperband"
 	"github.com/tunehost/tunehost/plugins/schedulers/median"
 	"github.com/tunehost/tunehost/plugins/schedulers/pbt"
+	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/searchers/grid"
 	"github.com/tunehost/tunehost/plugins/searchers/random"
 	"github.com/tunehost/tunehost/plugins/searchers/sobol"
@@ -33,7 +34,24 @@ import (
 )
 
 var plugged = bundled.New(random.Plugin, grid.Plugin, sobol.Plugin, fifo.Plugin, asha.Plugin, hyperband.Plugin, median.Plugin,
-	pbt.Plugin, chaos.Plugin, digits.Plugin, command.Plugin())
+	pbt.Plugin, forgetful, chaos.Plugin, digits.Plugin, command.Plugin())
+
+// forgetful is a scheduler that pauses every trial and wakes none.
+var forgetful = sdk.SchedulerPlugin{
+	Info: sdk.Info{Name: "forgetful", Version: "1.0.0", Summary: "Pauses every trial.", Options: []byte(`{"type": "object"}`)},
+	Open: func(sdk.Problem, []byte) (sdk.Scheduler, sdk.Traits, error) { return pausing{}, sdk.Traits{}, nil },
+}
+
+type pausing struct{}
+
+func (pausing) Decide(_ context.Context, events []sdk.Event) (out sdk.Decisions, err error) {
+	for _, e := range events {
+		if e.Kind == sdk.ResultReported {
+			out.Decisions = append(out.Decisions, sdk.Decision{Event: e.Number, Verdict: sdk.Pause, Reason: "not now"})
+		}
+	}
+	return out, nil
+}
 
 const hostVariable = "HOSTTEST_OPTIONS"
 

@@ -87,6 +87,9 @@ trials: 9
 // take up, until the experiment is done; nothing is lost, counted twice or left
 // running.
 func TestKilledHosts(t *testing.T) {
+	if testing.Short() {
+		*kills = min(*kills, 5)
+	}
 	if *seed == 0 {
 		*seed = uint64(time.Now().UnixNano())
 	}
