@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/tunehost/tunehost/core"
@@ -35,18 +36,24 @@ func write(t *testing.T, text string) Options {
 	if err := os.WriteFile(file, []byte(strings.TrimLeft(text, "\n")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { replays(t, filepath.Join(dir, "results")) })
-	return Options{File: file, Storage: filepath.Join(dir, "results"), Plugins: plugged, Stdout: os.Stderr, Stderr: os.Stderr, Verbose: 1}
+	storage := filepath.Join(dir, "results")
+	pluginsOf.Store(storage, plugged)
+	t.Cleanup(func() { replays(t, storage) })
+	return Options{File: file, Storage: storage, Plugins: plugged, Stdout: os.Stderr, Stderr: os.Stderr, Verbose: 1}
 }
+
+// pluginsOf are those that the experiments of a storage were run with.
+var pluginsOf sync.Map
 
 // replays checks that whatever ran replays (B-102).
 func replays(t *testing.T, storage string) {
+	known, _ := pluginsOf.Load(storage)
 	journals, err := filepath.Glob(filepath.Join(storage, "*", "journal"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, j := range journals {
-		if err := Replay(context.Background(), filepath.Dir(j), plugged); err != nil {
+		if err := Replay(context.Background(), filepath.Dir(j), known.(*bundled.Registry)); err != nil {
 			t.Error(err)
 		}
 	}

@@ -47,7 +47,6 @@ func (q *queue[T]) take() ([]T, bool) {
 	return items, len(items) > 0
 }
 
-<<<<<<< HEAD
 // poll is take without the wait.
 func (q *queue[T]) poll() []T {
 	q.mu.Lock()
@@ -55,13 +54,13 @@ func (q *queue[T]) poll() []T {
 	items := q.items
 	q.items = nil
 	return items
-=======
+}
+
 // empty says that nothing waits now.
 func (q *queue[T]) empty() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return len(q.items) == 0
->>>>>>> crash
 }
 
 func (q *queue[T]) close() {

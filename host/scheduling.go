@@ -59,7 +59,6 @@ func (s *scheduling) run(ctx context.Context) {
 	}
 }
 
-<<<<<<< HEAD
 // handle ends the experiment, saved, when the scheduler is beyond help (B-077).
 func (s *scheduling) handle(ctx context.Context, items []scheduleWork) error {
 	err := s.decide(ctx, items)
@@ -67,7 +66,8 @@ func (s *scheduling) handle(ctx context.Context, items []scheduleWork) error {
 		s.inbox.post(&core.PluginFailed{Error: err.Error()})
 	}
 	return err
-=======
+}
+
 // checkStuck ends an experiment whose scheduler has answered all that it was told
 // and keeps the last trials paused: they would wait for ever.
 func (s *scheduling) checkStuck() {
@@ -76,7 +76,6 @@ func (s *scheduling) checkStuck() {
 			s.inbox.post(&core.PluginFailed{Error: fmt.Sprintf("scheduler %s keeps %d trials paused, and nothing is left that could wake them", s.name, m.Count(core.Paused))})
 		}
 	}}})
->>>>>>> crash
 }
 
 func (s *scheduling) decide(ctx context.Context, items []scheduleWork) error {

@@ -305,11 +305,7 @@ func (s *session) stopDrivers(broken bool) {
 	}
 	c.searching.work.close()
 	c.scheduling.work.close()
-<<<<<<< HEAD
 	<-c.searching.done // a plugin is closed by whoever does not call it any more
-=======
-	<-c.searching.done
->>>>>>> crash
 	<-c.scheduling.done
 	if !broken {
 		s.publishRest()
