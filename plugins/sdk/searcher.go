@@ -20,7 +20,8 @@ type Searcher interface {
 
 // Request asks for one suggestion.
 type Request struct {
-	// Trial is the number that the trial will have.
+	// Trial is the suggestion's number, from 0 in the order of the requests:
+	// the trial's own where no trials come from elsewhere (the user's points).
 	Trial uint32
 	// Seed is the only randomness that may be used for this suggestion.
 	Seed uint64
