@@ -52,6 +52,7 @@ var staying = map[string]string{
 // B-025: however a host ends, nothing that it has started is left; every test
 // checks that at its end.
 func TestNothingIsLeft(t *testing.T) {
+	t.Parallel()
 	signals := map[string][]os.Signal{
 		"interrupt": {syscall.SIGINT},
 		"terminate": {syscall.SIGTERM},
