@@ -66,8 +66,8 @@ func TestNothingIsLeft(t *testing.T) {
 				x.run(t, 0)
 				none(t, x)
 			})
-			t.Run("failed", func(t *testing.T) {
-				x := stay(t, trainable, "stop: {when: score > 100}\nbudget: {time: 1s}\n")
+			t.Run("out of time", func(t *testing.T) {
+				x := stay(t, trainable, "budget: {time: 1s}\n")
 				x.run(t, 0)
 				none(t, x)
 			})
