@@ -26,6 +26,7 @@ trials: 1
 // B-070: the message has how the process ended, its last words, and where its
 // log is.
 func TestFailuresOfAProcess(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		knobs string
 		want  string
@@ -54,6 +55,7 @@ func TestFailuresOfAProcess(t *testing.T) {
 
 // B-070, for a program.
 func TestFailureOfAProgram(t *testing.T) {
+	t.Parallel()
 	x := program(t, `
 #!/bin/sh
 echo '{"score": 1}'
@@ -79,6 +81,7 @@ trials: 1
 // B-071, B-072: failures that are retried are counted and not told; the last one
 // is told once.
 func TestRetries(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		fails string
 		state core.State
@@ -109,6 +112,7 @@ func TestRetries(t *testing.T) {
 
 // B-073
 func TestFailFast(t *testing.T) {
+	t.Parallel()
 	const two = `
 version: 1
 objective: {metric: score, mode: max}
@@ -129,6 +133,7 @@ failures: {fail_fast: %}
 // B-074: a program that cannot be started fails its trial, at once, and others
 // go on.
 func TestNoSuchProgram(t *testing.T) {
+	t.Parallel()
 	x := write(t, `
 version: 1
 objective: {metric: score, mode: max}
@@ -157,6 +162,7 @@ while :; do sleep 0.05; done
 
 // B-023
 func TestStopGrace(t *testing.T) {
+	t.Parallel()
 	for grace, want := range map[string]string{"stop_grace: 1s\n": "begun\n", "": "begun\ndone\n"} {
 		x := program(t, tidy, "stop: {iteration: 1}\n"+grace)
 		x.run(t, 0)
@@ -170,6 +176,7 @@ func TestStopGrace(t *testing.T) {
 // B-023: a plugin that does not stop is killed when its grace is over; the host
 // does not wait for its cleanup.
 func TestStubbornPlugin(t *testing.T) {
+	t.Parallel()
 	x := chaotic(t, "sleep: 0.05, ignore_term: true, stop_delay: 3600", "stop: {iteration: 2}\nstop_grace: 1s\n")
 	x.edit(t, "iterations: 4", "iterations: 100000")
 	x.run(t, 0)
@@ -181,6 +188,7 @@ func TestStubbornPlugin(t *testing.T) {
 // A scheduler that forgets the trials that it has paused ends the experiment,
 // saved, and does not hang it; so it does when the experiment is taken up again.
 func TestForgottenTrials(t *testing.T) {
+	t.Parallel()
 	x := chaotic(t, "quality: 0.5", "scheduler: forgetful\n")
 	wants(t, x.run(t, exitFailed), "scheduler forgetful keeps 1 trials paused")
 	x.run(t, exitFailed)

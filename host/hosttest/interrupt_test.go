@@ -44,6 +44,7 @@ func interrupted(t *testing.T, yaml string) *experiment {
 
 // B-024, B-084: an interrupted experiment is saved, and goes on.
 func TestInterrupt(t *testing.T) {
+	t.Parallel()
 	x := interrupted(t, learning)
 	e, err := analysis.Open(x.dir)
 	if err != nil {
@@ -66,6 +67,7 @@ func TestInterrupt(t *testing.T) {
 
 // B-024: the second signal leaves at once, and loses nothing that was recorded.
 func TestAbort(t *testing.T) {
+	t.Parallel()
 	x := write(t, long+"stop_grace: 1h\n", nil)
 	x.Sets = []string{"trainable.options.ignore_term=true", "trainable.options.stop_delay=3600"}
 	p := x.start(t)

@@ -2,6 +2,7 @@ package hosttest_test
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -11,7 +12,10 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/host/hosttest"
+	"github.com/tunehost/tunehost/host/runfile"
+	"github.com/tunehost/tunehost/host/storage"
 )
 
 // wants checks that the host has said something.
@@ -26,6 +30,7 @@ func wants(t *testing.T, said string, parts ...string) {
 
 // B-085
 func TestSecondHost(t *testing.T) {
+	t.Parallel()
 	x := write(t, long, nil)
 	p := x.start(t)
 	x.awaitResults(t, p, 1)
@@ -47,6 +52,7 @@ func (x *experiment) segments(t *testing.T) []string {
 
 // B-086: a torn end is cut off with a warning, and the experiment goes on.
 func TestTornRecord(t *testing.T) {
+	t.Parallel()
 	x := write(t, long, nil)
 	p := x.start(t)
 	x.awaitResults(t, p, 3)
@@ -66,6 +72,7 @@ func TestTornRecord(t *testing.T) {
 
 // B-086: damage in the middle is the user's to mend, and nothing is overwritten.
 func TestDamagedRecord(t *testing.T) {
+	t.Parallel()
 	x := interrupted(t, long)
 	first := x.segments(t)[0]
 	text, err := os.ReadFile(first)
@@ -76,7 +83,6 @@ func TestDamagedRecord(t *testing.T) {
 	if err := os.WriteFile(first, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	// A second segment, so that the damage is no torn end.
 	before := x.sums(t)
 	said := x.run(t, exitUser)
 	wants(t, said, filepath.Base(first), "damaged at byte")
@@ -105,9 +111,71 @@ func (x *experiment) sums(t *testing.T) (list []string) {
 	return list
 }
 
+// B-080: a host may die between any two of the files that an experiment begins
+// with.
+func TestBegunByHalf(t *testing.T) {
+	t.Parallel()
+	x := write(t, long, nil)
+	x.emptyRecord(t, journal.RunID{1})
+	x.run(t, 0)
+	hosttest.CheckFinished(t, x.dir, 5)
+
+	// Everything was there but the first event.
+	if err := errors.Join(os.RemoveAll(filepath.Join(x.dir, "journal")), os.RemoveAll(filepath.Join(x.dir, "trials")), os.Remove(filepath.Join(x.dir, ".reported"))); err != nil {
+		t.Fatal(err)
+	}
+	x.emptyRecord(t, x.runID(t))
+	x.run(t, 0)
+	hosttest.CheckFinished(t, x.dir, 5)
+	hosttest.CheckReplay(t, x.dir, plugged)
+
+	// A record that has events is never begun anew.
+	if err := os.Remove(filepath.Join(x.dir, "experiment.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	before := x.segments(t)
+	wants(t, x.run(t, exitUser), "experiment.yaml is gone", "put it back")
+	if after := x.segments(t); !slices.Equal(before, after) {
+		t.Errorf("the record was %q and is %q", before, after)
+	}
+}
+
+func (x *experiment) emptyRecord(t *testing.T, id journal.RunID) {
+	t.Helper()
+	if err := os.MkdirAll(x.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	dir, err := journal.MakeDir(filepath.Join(x.dir, "journal"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := journal.Create(dir, journal.Options{RunID: id})
+	if err = errors.Join(err, j.Close(), dir.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (x *experiment) runID(t *testing.T) journal.RunID {
+	t.Helper()
+	d, err := storage.At(x.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, _, err := runfile.Read(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := run.ID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
 // B-087: a full disk is said, waited for, and harms nothing: neither the record
 // nor any trial.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	x := write(t, strings.Replace(long, "checkpoint: {every: 10}", "checkpoint: {every: 5, keep: 1}", 1), nil)
 	x.onSmallDisk(t)
 	p := x.start(t)
@@ -125,6 +193,7 @@ func TestFullDisk(t *testing.T) {
 // B-087, B-024: on a full disk an interrupt is obeyed, and what was recorded is
 // there.
 func TestInterruptOnFullDisk(t *testing.T) {
+	t.Parallel()
 	x := write(t, long, nil)
 	x.onSmallDisk(t)
 	p := x.start(t)

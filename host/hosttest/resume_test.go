@@ -37,6 +37,7 @@ func (x *experiment) edit(t *testing.T, from, to string) {
 
 // B-083
 func TestChangesAtResume(t *testing.T) {
+	t.Parallel()
 	x := interrupted(t, long+"concurrency: 2\n")
 	x.edit(t, "uniform: [0, 1]", "uniform: [0, 0.5]")
 	x.edit(t, "searcher: random", "searcher: sobol")
@@ -54,6 +55,7 @@ func TestChangesAtResume(t *testing.T) {
 
 // B-083: what a host took and died before it was recorded, the next one takes.
 func TestChangeTakenByADeadHost(t *testing.T) {
+	t.Parallel()
 	x := interrupted(t, long)
 	run := filepath.Join(x.dir, "run.json")
 	text, err := os.ReadFile(run)
@@ -77,6 +79,7 @@ checkpoint: {every: 2}
 
 // B-082
 func TestResumeModes(t *testing.T) {
+	t.Parallel()
 	x := write(t, failing, nil)
 	x.Resume = "local"
 	wants(t, x.run(t, exitUser), "there is no experiment to go on with", "--resume local")

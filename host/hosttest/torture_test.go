@@ -87,6 +87,7 @@ trials: 9
 // take up, until the experiment is done; nothing is lost, counted twice or left
 // running.
 func TestKilledHosts(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		*kills = min(*kills, 5)
 	}
