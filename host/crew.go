@@ -25,7 +25,6 @@ type crew struct {
 	clock      Clock
 	running    func() time.Duration // the running time now
 	stopTimer  func() bool
-	finished   func(core.Finish)
 	// manual hears of trials and timers instead, in ask and tell.
 	manual func(core.Action)
 }
@@ -44,7 +43,7 @@ func (c *crew) Do(a core.Action) {
 	case core.DeleteCheckpoint:
 		c.publishing.delete(c.trials.dir(a.Trial), a.ID)
 	case core.Finish:
-		c.finished(a)
+		// The loop ends with it.
 	default:
 		c.train(a)
 	}

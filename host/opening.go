@@ -244,7 +244,7 @@ func logOption(l config.Log) any {
 	return map[string]string{"stdout": l.Stdout, "stderr": l.Stderr}
 }
 
-// crewOf opens all plugins side by side.
+// plugins are those of an experiment, opened.
 type plugins struct {
 	searcher  plugin.Searcher
 	scheduler plugin.Scheduler

@@ -59,7 +59,6 @@ type session struct {
 	untold  []scheduleWork
 	early   []report.Event // observations made before the drivers run
 	failure chan error
-	finish  core.Finish
 	// reported is the last observation that the files are known to have,
 	// toldBefore the last one of earlier hosts.
 	reported, toldBefore uint64

@@ -78,7 +78,7 @@ func (s *session) draw(ctx context.Context) {
 	s.progress.Run(ctx, ticks.C)
 }
 
-// sum up is the last word (B-123).
+// sumUp is the last word (B-123).
 func (s *session) sumUp() {
 	if s.options.JSON || s.options.Verbose == 0 {
 		return

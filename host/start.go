@@ -155,7 +155,7 @@ func (s *session) makeCrew() {
 	s.crew = &crew{
 		machine: s.machine, traits: s.plugins.traits(), trials: s.trials, narrator: s.narrator,
 		translate: &translator{machine: s.machine, encode: s.encode},
-		inbox:     s.inbox, log: s.log, clock: s.clock, finished: func(f core.Finish) { s.finish = f },
+		inbox:     s.inbox, log: s.log, clock: s.clock,
 		publishing: newPublishing(s.record, s.log, s.clock, s.fail),
 		searching: &searching{searcher: s.plugins.searcher, name: e.Searcher.Name, seed: seed, inbox: s.inbox, log: s.log,
 			clock: s.clock, slow: slowCall, work: newQueue[searchWork](), done: make(chan struct{}),

@@ -67,9 +67,6 @@ func (d Dir) Trials() string { return filepath.Join(d.path, "trials") }
 // Log is the host's log.
 func (d Dir) Log() string { return filepath.Join(d.path, "host.log") }
 
-// Lock pins the plugins.
-func (d Dir) Lock() string { return filepath.Join(d.path, "tunehost.lock") }
-
 // Control is a file with the address at which the running host listens.
 func (d Dir) Control() string { return filepath.Join(d.path, "control") }
 
