@@ -635,6 +635,7 @@ type TrainCommand struct {
 	Trial         *Trial                 `protobuf:"bytes,3,opt,name=trial,proto3" json:"trial,omitempty"`
 	Credits       uint32                 `protobuf:"varint,4,opt,name=credits,proto3" json:"credits,omitempty"`
 	Dir           string                 `protobuf:"bytes,5,opt,name=dir,proto3" json:"dir,omitempty"`
+	Paused        bool                   `protobuf:"varint,6,opt,name=paused,proto3" json:"paused,omitempty"` // STOP: the trial will go on later
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -702,6 +703,13 @@ func (x *TrainCommand) GetDir() string {
 		return x.Dir
 	}
 	return ""
+}
+
+func (x *TrainCommand) GetPaused() bool {
+	if x != nil {
+		return x.Paused
+	}
+	return false
 }
 
 type TrainResponse struct {
@@ -912,13 +920,14 @@ const file_tunehost_v1_trainable_proto_rawDesc = "" +
 	"\rgrace_seconds\x18\x0f \x01(\x01R\fgraceSeconds\x12*\n" +
 	"\x11checkpoint_at_end\x18\x10 \x01(\bR\x0fcheckpointAtEnd\"E\n" +
 	"\fTrainRequest\x125\n" +
-	"\bcommands\x18\x01 \x03(\v2\x19.tunehost.v1.TrainCommandR\bcommands\"\x98\x02\n" +
+	"\bcommands\x18\x01 \x03(\v2\x19.tunehost.v1.TrainCommandR\bcommands\"\xb0\x02\n" +
 	"\fTrainCommand\x122\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x1e.tunehost.v1.TrainCommand.KindR\x04kind\x12\x10\n" +
 	"\x03run\x18\x02 \x01(\x04R\x03run\x12(\n" +
 	"\x05trial\x18\x03 \x01(\v2\x12.tunehost.v1.TrialR\x05trial\x12\x18\n" +
 	"\acredits\x18\x04 \x01(\rR\acredits\x12\x10\n" +
-	"\x03dir\x18\x05 \x01(\tR\x03dir\"l\n" +
+	"\x03dir\x18\x05 \x01(\tR\x03dir\x12\x16\n" +
+	"\x06paused\x18\x06 \x01(\bR\x06paused\"l\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x0e\n" +
 	"\n" +
