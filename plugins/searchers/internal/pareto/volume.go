@@ -1,15 +1,15 @@
-package tpe
+package pareto
 
 import (
 	"math"
 	"slices"
 )
 
-// voluminous takes k trials of a front, one by one, each the one that adds most to
+// Voluminous takes k trials of a front, one by one, each the one that adds most to
 // the volume that those taken dominate. Its volume is at least 1-1/e of the largest
 // that k trials have (A. P. Guerreiro and others, 2016). What a trial adds can only
 // shrink when others are taken, so most need not be computed again.
-func voluminous(front []scored, k int) (chosen []scored) {
+func Voluminous(front []Scored, k int) (chosen []Scored) {
 	points := unit(front)
 	gains := make([]float64, len(front))
 	for i := range gains {
@@ -48,21 +48,21 @@ func mostGain(points, taken [][]float64, gains []float64) int {
 
 // unit scales losses such that the front lies in the cube from 0 to 1, and the
 // reference point, a tenth of the range beyond the worst, is 1.
-func unit(front []scored) [][]float64 {
+func unit(front []Scored) [][]float64 {
 	points := make([][]float64, len(front))
 	for i := range points {
-		points[i] = make([]float64, len(front[i].losses))
+		points[i] = make([]float64, len(front[i].Losses))
 	}
-	for m := range front[0].losses {
+	for m := range front[0].Losses {
 		low, high := math.Inf(1), math.Inf(-1)
 		for _, s := range front {
-			low, high = math.Min(low, s.losses[m]), math.Max(high, s.losses[m])
+			low, high = math.Min(low, s.Losses[m]), math.Max(high, s.Losses[m])
 		}
 		// Halves, for the whole range may overflow.
 		width := 1.1 * (high/2 - low/2)
 		for i, s := range front {
 			if width > 0 {
-				points[i][m] = (s.losses[m]/2 - low/2) / width
+				points[i][m] = (s.Losses[m]/2 - low/2) / width
 			}
 		}
 	}
@@ -106,7 +106,7 @@ func volume(points [][]float64) float64 {
 func frontOf(points [][]float64) (front [][]float64) {
 	points = slices.SortedFunc(slices.Values(points), slices.Compare)
 	for _, p := range points {
-		covers := func(q []float64) bool { return dominates(q, p) || slices.Equal(q, p) }
+		covers := func(q []float64) bool { return Dominates(q, p) || slices.Equal(q, p) }
 		if !slices.ContainsFunc(front, covers) {
 			front = append(front, p)
 		}
