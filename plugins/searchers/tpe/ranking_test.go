@@ -196,7 +196,7 @@ func frontVolume(t *testing.T, options string) (mean float64) {
 			points = append(points, []float64{min(1, losses[0]), min(1, losses[1])})
 			return losses
 		})
-		mean += volume(points) / runs
+		mean += pareto.Volume(points) / runs
 	}
 	return mean
 }

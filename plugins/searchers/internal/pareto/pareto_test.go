@@ -39,7 +39,7 @@ func TestVolume(t *testing.T) {
 			}
 			points = append(points, p)
 		}
-		if got, want := volume(points), plainVolume(points, 8); math.Abs(got-want) > 1e-12 {
+		if got, want := Volume(points), plainVolume(points, 8); math.Abs(got-want) > 1e-12 {
 			t.Fatalf("%v: %g, want %g", points, got, want)
 		}
 	})

@@ -79,7 +79,7 @@ func gain(p []float64, others [][]float64) float64 {
 			limited[i][m] = math.Max(p[m], q[m])
 		}
 	}
-	return box(p) - volume(limited)
+	return box(p) - Volume(limited)
 }
 
 // box is the volume that p dominates in the unit cube.
@@ -91,9 +91,9 @@ func box(p []float64) float64 {
 	return v
 }
 
-// volume is what points dominate together: what each adds to those after it
+// Volume is what points dominate of the unit cube together: what each adds to those after it
 // (L. While and others, A fast way of calculating exact hypervolumes, 2012).
-func volume(points [][]float64) float64 {
+func Volume(points [][]float64) float64 {
 	points = frontOf(points)
 	sum := 0.0
 	for i, p := range points {
