@@ -9,7 +9,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// mixed has n parameters: reals, logarithms, integers, choices.
+// mixed has n parameters: searchtest.Reals, logarithms, integers, choices.
 func mixed(n int) *space.Space {
 	s := &space.Space{}
 	for i := range n {

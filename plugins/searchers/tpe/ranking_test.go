@@ -8,6 +8,7 @@ import (
 
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 	"github.com/tunehost/tunehost/plugins/searchers/internal/pareto"
+	"github.com/tunehost/tunehost/plugins/searchers/internal/searchtest"
 )
 
 func TestLadder(t *testing.T) {
@@ -135,7 +136,7 @@ func TestFewMembers(t *testing.T) {
 }
 
 func TestGroups(t *testing.T) {
-	sp := tree()
+	sp := searchtest.Tree()
 	cs, _ := coordinatesOf(sp)
 	var got []string
 	for _, g := range newGroups(sp, cs, true) {
@@ -152,7 +153,7 @@ func TestGroups(t *testing.T) {
 
 // What is a coordinate comes back as the value it was.
 func TestCoordinates(t *testing.T) {
-	sp := everyForm()
+	sp := searchtest.EveryForm()
 	cs, _ := coordinatesOf(sp)
 	rng := space.NewRand(9)
 	for range 500 {
@@ -184,7 +185,7 @@ func TestFrontQuality(t *testing.T) {
 // square up to (1, 1).
 func frontVolume(t *testing.T, options string) (mean float64) {
 	const runs = 4
-	sp := reals(5, 0, 1)
+	sp := searchtest.Reals(5, 0, 1)
 	for number := range runs {
 		var points [][]float64
 		run(t, mustOpenN(t, sp, options, 2), sp, number, 120, func(p space.Point) []float64 {

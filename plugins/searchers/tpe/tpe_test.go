@@ -16,6 +16,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/sdktest"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
+	"github.com/tunehost/tunehost/plugins/searchers/internal/searchtest"
 )
 
 var nan, inf = math.NaN(), math.Inf(1)
@@ -105,10 +106,10 @@ var functions = []struct {
 	f     func(space.Point) float64
 	limit float64
 }{
-	{"branin", reals(2, 0, 1), branin, 0.45},
-	{"hartmann6", reals(6, 0, 1), hartmann, -2.9},
-	{"mixed", everyForm(), everyFormLoss, 0.2},
-	{"conditional", tree(), treeLoss, 0.1},
+	{"branin", searchtest.Reals(2, 0, 1), searchtest.Branin, 0.45},
+	{"hartmann6", searchtest.Reals(6, 0, 1), searchtest.Hartmann6, -2.9},
+	{"mixed", searchtest.EveryForm(), searchtest.EveryFormLoss, 0.2},
+	{"conditional", searchtest.Tree(), searchtest.TreeLoss, 0.1},
 }
 
 // The limits are between what the model reaches and what models reach that are
@@ -133,7 +134,7 @@ func TestInfo(t *testing.T) {
 // B-102: told the history, however cut into batches, a new searcher goes on as the
 // old one: the same bits. Requests may be put together in any way.
 func TestRestoredGoesOn(t *testing.T) {
-	for name, sp := range map[string]*space.Space{"every form": everyForm(), "tree": tree()} {
+	for name, sp := range map[string]*space.Space{"every form": searchtest.EveryForm(), "tree": searchtest.Tree()} {
 		t.Run(name, rapid.MakeCheck(func(rt *rapid.T) {
 			events, asked := story(t, sp, rapid.Uint64().Draw(rt, "seed"))
 			cut := rapid.IntRange(0, len(events)).Draw(rt, "cut")
@@ -202,7 +203,7 @@ func someEvent(rng *rand.Rand, trial int) sdk.Event {
 
 // The bits of suggestions are the same on every machine.
 func TestBits(t *testing.T) {
-	points := run(t, mustOpen(t, everyForm(), "{}"), everyForm(), 1, 40, func(p space.Point) []float64 { return []float64{p[0] * p[9]} })
+	points := run(t, mustOpen(t, searchtest.EveryForm(), "{}"), searchtest.EveryForm(), 1, 40, func(p space.Point) []float64 { return []float64{p[0] * p[9]} })
 	hash := fnv.New64a()
 	for _, p := range points {
 		for _, x := range p {
@@ -219,8 +220,8 @@ func TestParallelPending(t *testing.T) {
 	spread := func(options string) float64 {
 		sum := 0.0
 		for number := range 10 {
-			s := mustOpen(t, reals(2, 0, 1), options)
-			run(t, s, reals(2, 0, 1), number, 30, func(p space.Point) []float64 { return []float64{branin(p)} })
+			s := mustOpen(t, searchtest.Reals(2, 0, 1), options)
+			run(t, s, searchtest.Reals(2, 0, 1), number, 30, func(p space.Point) []float64 { return []float64{searchtest.Branin(p)} })
 			var requests []sdk.Request
 			for i := range 16 {
 				requests = append(requests, request(number, 30+i))
@@ -250,8 +251,8 @@ func nearest(points []space.Point) (mean float64) {
 
 // Asking again for a trial whose suggestion was lost forgets the lost one.
 func TestAskedAgain(t *testing.T) {
-	s := mustOpen(t, reals(3, 0, 1), "{}")
-	run(t, s, reals(3, 0, 1), 1, 20, func(p space.Point) []float64 { return p[:1] })
+	s := mustOpen(t, searchtest.Reals(3, 0, 1), "{}")
+	run(t, s, searchtest.Reals(3, 0, 1), 1, 20, func(p space.Point) []float64 { return p[:1] })
 	first := suggest(t, s, request(1, 20))
 	if again := suggest(t, s, request(1, 20)); fmt.Sprint(first) != fmt.Sprint(again) {
 		t.Errorf("%v, then %v", first, again)
@@ -269,7 +270,7 @@ func TestOddResults(t *testing.T) {
 		"sometimes": func(p space.Point) []float64 { return []float64{max(p[0], inf*math.Trunc(p[4]/20))} },
 	} {
 		t.Run(name, func(t *testing.T) {
-			if points := run(t, mustOpen(t, everyForm(), "{}"), everyForm(), 1, 60, f); len(points) != 60 {
+			if points := run(t, mustOpen(t, searchtest.EveryForm(), "{}"), searchtest.EveryForm(), 1, 60, f); len(points) != 60 {
 				t.Errorf("%d points", len(points))
 			}
 		})
@@ -278,7 +279,7 @@ func TestOddResults(t *testing.T) {
 
 // The region where trials fail is left.
 func TestFailuresAreBad(t *testing.T) {
-	sp := reals(2, 0, 1)
+	sp := searchtest.Reals(2, 0, 1)
 	s := mustOpen(t, sp, "{}")
 	failed := 0
 	for i := range 80 {
@@ -301,7 +302,7 @@ func TestFailuresAreBad(t *testing.T) {
 // A paused trial counts with its last result, one that was removed before any does
 // not count, and a later result replaces the earlier.
 func TestWhatCounts(t *testing.T) {
-	s := mustOpen(t, reals(1, 0, 1), "{}").(*searcher)
+	s := mustOpen(t, searchtest.Reals(1, 0, 1), "{}").(*searcher)
 	h, branch := s.history, &s.history.branches[0]
 	report := func(trial int, loss float64) sdk.Event {
 		return sdk.Event{Kind: sdk.ResultReported, Trial: uint32(trial), Losses: []float64{loss}}
@@ -327,7 +328,7 @@ func TestWhatCounts(t *testing.T) {
 }
 
 func TestObserveMessages(t *testing.T) {
-	s := mustOpen(t, reals(1, 0, 1), "{}")
+	s := mustOpen(t, searchtest.Reals(1, 0, 1), "{}")
 	observe(t, s, added(0, space.Point{0}))
 	for want, e := range map[string]sdk.Event{
 		"trial 3 has 2 values; the space has 1 parameters":         added(3, space.Point{1, 2}),
@@ -341,11 +342,11 @@ func TestObserveMessages(t *testing.T) {
 
 // One trial is enough, and a space may have no parameters or one value.
 func TestSmall(t *testing.T) {
-	single := &space.Space{Params: []space.Param{{Name: "a", Kind: space.Real, Low: 3, High: 3}, {Name: "b", Kind: space.Choice, Choices: raws("1")}}}
+	single := &space.Space{Params: []space.Param{{Name: "a", Kind: space.Real, Low: 3, High: 3}, {Name: "b", Kind: space.Choice, Choices: searchtest.Raws("1")}}}
 	for _, c := range []struct {
 		space *space.Space
 		want  int
-	}{{reals(1, 0, 1), 8}, {reals(1, 1e300, 1.1e300), 8}, {&space.Space{}, 8}, {single, 1}} {
+	}{{searchtest.Reals(1, 0, 1), 8}, {searchtest.Reals(1, 1e300, 1.1e300), 8}, {&space.Space{}, 8}, {single, 1}} {
 		points := run(t, mustOpen(t, c.space, `{"startup": 1, "gamma": 1, "max_good": 1, "candidates": 1}`), c.space, 2, 8, func(space.Point) []float64 { return []float64{3} })
 		if len(points) != c.want {
 			t.Errorf("%d points, want %d", len(points), c.want)
@@ -373,7 +374,7 @@ func TestLogNearZero(t *testing.T) {
 
 func TestEachPointOnceThenExhausted(t *testing.T) {
 	sp := &space.Space{Params: []space.Param{
-		{Name: "a", Kind: space.Choice, Choices: raws("1", "2", "3")},
+		{Name: "a", Kind: space.Choice, Choices: searchtest.Raws("1", "2", "3")},
 		{Name: "b", Kind: space.Int, High: 9},
 		{Name: "c", Kind: space.Int, High: 6, When: &space.Expr{Op: space.In, Param: 0, Set: []int{1}}},
 	}}
@@ -395,7 +396,7 @@ func TestEachPointOnceThenExhausted(t *testing.T) {
 
 // B-100, B-104: what is given stays, and what is best with it is learned.
 func TestGiven(t *testing.T) {
-	sp := reals(2, 0, 1)
+	sp := searchtest.Reals(2, 0, 1)
 	s := mustOpen(t, sp, "{}")
 	away := 0.0 // from the best, where the other parameter equals the given one
 	for i := range 150 {
@@ -417,8 +418,8 @@ func TestGiven(t *testing.T) {
 }
 
 func TestGivenForAbsentAndOneValued(t *testing.T) {
-	s := mustOpen(t, tree(), "{}")
-	run(t, s, tree(), 1, 30, func(p space.Point) []float64 { return []float64{treeLoss(p)} })
+	s := mustOpen(t, searchtest.Tree(), "{}")
+	run(t, s, searchtest.Tree(), 1, 30, func(p space.Point) []float64 { return []float64{searchtest.TreeLoss(p)} })
 	given := make(space.Point, 16)
 	for i := range given {
 		given[i] = 0.5
@@ -427,7 +428,7 @@ func TestGivenForAbsentAndOneValued(t *testing.T) {
 	r := request(1, 31)
 	r.Given = given
 	p := suggest(t, s, r).Points[0]
-	if err := tree().Check(p); err != nil || p[0] != 1 || p[5] != 0.5 {
+	if err := searchtest.Tree().Check(p); err != nil || p[0] != 1 || p[5] != 0.5 {
 		t.Error(p, err)
 	}
 	r.Given = space.Point{9}
@@ -440,7 +441,7 @@ func TestGivenForAbsentAndOneValued(t *testing.T) {
 func TestConstraints(t *testing.T) {
 	number := func(i int) *space.Expr { return &space.Expr{Op: space.Number, Param: i} }
 	sum := &space.Expr{Op: space.Add, Args: []*space.Expr{{Op: space.Add, Args: []*space.Expr{number(0), number(1)}}, number(2)}}
-	sp := reals(3, 0, 1)
+	sp := searchtest.Reals(3, 0, 1)
 	sp.Constraints = []*space.Expr{{Op: space.Le, Args: []*space.Expr{sum, {Op: space.Const, Number: 0.6}}}}
 	got := best(t, sp, "{}", 3, 80, func(p space.Point) float64 { return -p[0] - 2*p[1] - p[2] })
 	if got > -1.05 {
@@ -455,7 +456,7 @@ func TestConstraints(t *testing.T) {
 // In spaces with conditions that only the host knows, trials lack parameters that
 // searchers believe in.
 func TestOpaque(t *testing.T) {
-	sp := everyForm()
+	sp := searchtest.EveryForm()
 	sp.Opaque = true
 	s := mustOpen(t, sp, "{}")
 	for i := range 40 {
@@ -480,11 +481,11 @@ func TestOptionMessages(t *testing.T) {
 		`{"startup": 0}`:   `option "startup" is 0; allowed: numbers from 1 to 2.147483647e+09`,
 		`{"candidates":0}`: `option "candidates" is 0; allowed: numbers from 1 to 10000`,
 	} {
-		if _, _, err := Plugin.Open(sdk.Problem{Space: everyForm()}, []byte(options)); err == nil || err.Error() != want {
+		if _, _, err := Plugin.Open(sdk.Problem{Space: searchtest.EveryForm()}, []byte(options)); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	never := reals(1, 1, 0)
+	never := searchtest.Reals(1, 1, 0)
 	if _, _, err := Plugin.Open(sdk.Problem{Space: never}, nil); err == nil {
 		t.Error("a space that is none")
 	}
@@ -493,7 +494,7 @@ func TestOptionMessages(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := mustOpen(t, reals(1, 0, 1), "{}").Suggest(ctx, []sdk.Request{{}}); !errors.Is(err, context.Canceled) {
+	if _, err := mustOpen(t, searchtest.Reals(1, 0, 1), "{}").Suggest(ctx, []sdk.Request{{}}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

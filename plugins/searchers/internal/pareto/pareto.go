@@ -60,27 +60,35 @@ func Dominates(a, b []float64) bool {
 	return better
 }
 
-// Crowded takes the k trials whose neighbours on both sides are farthest, summed
-// over the losses as shares of their ranges (K. Deb and others, NSGA-II, 2002).
+// Crowded takes the k trials of a front that have most room around them, see [Crowding].
 func Crowded(front []Scored, k int) []Scored {
-	distance := make([]float64, len(front))
+	room := Crowding(front)
+	order := make([]int, len(front))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(room[b], room[a]) })
+	chosen := make([]Scored, k)
+	for i := range chosen {
+		chosen[i] = front[order[i]]
+	}
+	return chosen
+}
+
+// Crowding is the room around each trial of a front: the distance of its neighbours
+// on both sides, summed over the losses as shares of their ranges; +Inf at the ends
+// (K. Deb and others, NSGA-II, 2002).
+func Crowding(front []Scored) []float64 {
+	room := make([]float64, len(front))
 	order := make([]int, len(front))
 	for m := range front[0].Losses {
 		for i := range order {
 			order[i] = i
 		}
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(front[a].Losses[m], front[b].Losses[m]) })
-		addGaps(distance, front, order, m)
+		addGaps(room, front, order, m)
 	}
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(distance[b], distance[a]) })
-	chosen := make([]Scored, k)
-	for i := range chosen {
-		chosen[i] = front[order[i]]
-	}
-	return chosen
+	return room
 }
 
 // addGaps adds the distances between the neighbours by loss m.

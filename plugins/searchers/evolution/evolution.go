@@ -1,0 +1,225 @@
+package evolution
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+	"github.com/tunehost/tunehost/plugins/searchers/internal/outcomes"
+	"github.com/tunehost/tunehost/plugins/searchers/internal/pareto"
+)
+
+const (
+	// maxPoints is the size up to which a space's points are remembered.
+	maxPoints = 1 << 16
+	// maxChildren is how often a child is made that is new and satisfies the
+	// constraints, before points are drawn at random.
+	maxChildren = 32
+)
+
+// Plugin is the searcher as it is served.
+var Plugin = sdk.SearcherPlugin{
+	Info: sdk.Info{
+		Kind:    sdk.KindSearcher,
+		Name:    "evolution",
+		Version: "1.0.0",
+		Summary: "Changes one parameter of the best among a few recent trials (regularised evolution); for odd spaces.",
+		Options: []byte(`{
+  "$schema": "https://json-schema.org/draft/2020-12/schema",
+  "type": "object",
+  "additionalProperties": false,
+  "properties": {
+    "population": {
+      "type": "integer", "minimum": 2, "maximum": 100000, "default": 30,
+      "description": "How many of the trials that ended last are bred from; until there are so many, points are random."
+    },
+    "tournament": {
+      "type": "integer", "minimum": 1, "maximum": 100000, "default": 8,
+      "description": "How many of them are drawn for each suggestion, the best of which is changed: more is greedier."
+    },
+    "step": {
+      "type": "number", "exclusiveMinimum": 0, "maximum": 1, "default": 0.1,
+      "description": "The standard deviation of a number's change, as a share of its range."
+    },
+    "repeats": {
+      "type": "boolean", "default": false,
+      "description": "Whether a point of a finite space may be suggested again."
+    }
+  }
+}`),
+	},
+	Open: open,
+}
+
+type options struct {
+	Population int     `json:"population"`
+	Tournament int     `json:"tournament"`
+	Step       float64 `json:"step"`
+	Repeats    bool    `json:"repeats"`
+}
+
+type searcher struct {
+	options
+	space  *space.Space
+	seen   *space.Seen
+	trials *outcomes.Trials
+	// population is the trials that ended last, oldest first.
+	population []*outcomes.Outcome
+}
+
+func open(problem sdk.Problem, text []byte) (sdk.Searcher, sdk.Traits, error) {
+	s := &searcher{options: options{Population: 30, Tournament: 8, Step: 0.1}, space: problem.Space, trials: outcomes.New(problem)}
+	if err := sdk.ReadOptions(text, &s.options); err != nil {
+		return nil, sdk.Traits{}, err
+	}
+	if err := s.check(); err != nil {
+		return nil, sdk.Traits{}, err
+	}
+	if err := problem.Space.Validate(); err != nil {
+		return nil, sdk.Traits{}, err
+	}
+	limit := maxPoints
+	if s.Repeats {
+		limit = 0
+	}
+	var err error
+	s.seen, err = space.NewSeen(problem.Space, limit)
+	return s, sdk.Traits{}, err
+}
+
+func (o *options) check() error {
+	switch {
+	case o.Population < 2:
+		return fmt.Errorf("population is %d; it must be at least 2", o.Population)
+	case o.Tournament < 1 || o.Tournament > o.Population:
+		return fmt.Errorf("tournament is %d; it must be from 1 to the population, %d", o.Tournament, o.Population)
+	case !(o.Step > 0 && o.Step <= 1):
+		return fmt.Errorf("step is %g; it must be above 0 and at most 1", o.Step)
+	}
+	return nil
+}
+
+// Observe lets the population grow at its young end and die at its old.
+func (s *searcher) Observe(_ context.Context, events []sdk.Event) error {
+	for i := range events {
+		if events[i].Kind == sdk.TrialAdded {
+			s.seen.Add(events[i].Point)
+		}
+		o, err := s.trials.Observe(&events[i])
+		if err != nil {
+			return err
+		}
+		if o != nil {
+			s.population = append(s.population, o)
+		}
+		if len(s.population) > s.Population {
+			s.population = slices.Delete(s.population, 0, 1)
+		}
+	}
+	return nil
+}
+
+// Suggest answers each request by itself.
+func (s *searcher) Suggest(ctx context.Context, requests []sdk.Request) (sdk.Suggestions, error) {
+	var answer sdk.Suggestions
+	for _, request := range requests {
+		if err := ctx.Err(); err != nil {
+			return sdk.Suggestions{}, err
+		}
+		rng := space.NewRand(request.Seed)
+		p, err := s.seen.Pick(request.Given, rng, func(try int) space.Point {
+			if len(s.population) < s.Population || try >= maxChildren {
+				return s.space.Draw(rng)
+			}
+			return s.child(s.parent(rng), request.Given, rng)
+		})
+		if err != nil {
+			return sdk.Suggestions{}, fmt.Errorf("trial %d: %w", request.Trial, err)
+		}
+		if p == nil {
+			answer.Status = sdk.Exhausted
+			break
+		}
+		answer.Points = append(answer.Points, p)
+	}
+	return answer, nil
+}
+
+// parent is the winner of a tournament.
+func (s *searcher) parent(rng *rand.Rand) space.Point {
+	var few []pareto.Scored
+	loser := 0
+	for range s.Tournament {
+		i := rng.IntN(len(s.population))
+		if o := s.population[i]; o.Finite() {
+			few = append(few, pareto.Scored{Trial: i, Losses: o.Losses})
+		} else {
+			loser = i
+		}
+	}
+	if len(few) == 0 {
+		return s.population[loser].Point
+	}
+	front := pareto.Layers(few, 1)[0]
+	return s.population[front[rng.IntN(len(front))].Trial].Point
+}
+
+// child is the parent with one parameter changed, one of those that are not given
+// and can be changed.
+func (s *searcher) child(parent, given space.Point, rng *rand.Rand) space.Point {
+	p := slices.Clone(parent)
+	if free := s.free(parent, given); len(free) > 0 {
+		i := free[rng.IntN(len(free))]
+		p[i] = s.mutate(i, p[i], rng)
+	}
+	return s.space.Complete(given, p, s.space.Draw(rng))
+}
+
+func (s *searcher) free(p, given space.Point) (free []int) {
+	for i := range p {
+		isGiven := i < len(given) && !math.IsNaN(given[i])
+		if !math.IsNaN(p[i]) && !isGiven && s.space.FromUnit(i, 0) != s.space.FromUnit(i, 1) {
+			free = append(free, i)
+		}
+	}
+	return free
+}
+
+// mutate is another value of parameter i than x.
+func (s *searcher) mutate(i int, x float64, rng *rand.Rand) float64 {
+	if s.space.Params[i].Kind == space.Choice {
+		k := float64(rng.IntN(len(s.space.Params[i].Choices) - 1))
+		if k >= x {
+			k++
+		}
+		return k
+	}
+	y := x
+	if rng.IntN(10) == 0 {
+		y = s.space.FromUnit(i, rng.Float64())
+	}
+	u := s.space.ToUnit(i, x)
+	step := float64(s.Step * normal.FromUnit(0, rng.Float64())) // not fused with the sum
+	for try := 0; y == x && try < maxWider; try++ {
+		y = s.space.FromUnit(i, reflect(u+step))
+		step *= 2
+	}
+	return y
+}
+
+// maxWider is how often a step that changes nothing is doubled.
+const maxWider = 16
+
+// normal draws from the standard normal distribution, the same bits everywhere.
+var normal = &space.Space{Params: []space.Param{{Name: "z", Kind: space.Normal, SD: 1}}}
+
+// reflect folds u into [0, 1].
+func reflect(u float64) float64 {
+	u = math.Abs(u)
+	u -= 2 * math.Floor(u/2)
+	return min(u, 2-u)
+}

@@ -1,0 +1,268 @@
+package nsga2
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+	"github.com/tunehost/tunehost/plugins/searchers/internal/outcomes"
+	"github.com/tunehost/tunehost/plugins/searchers/internal/pareto"
+)
+
+const (
+	// maxPoints is the size up to which a space's points are remembered.
+	maxPoints = 1 << 16
+	// maxChildren is how often a child is made that is new and satisfies the
+	// constraints, before points are drawn at random.
+	maxChildren = 32
+)
+
+// Plugin is the searcher as it is served.
+var Plugin = sdk.SearcherPlugin{
+	Info: sdk.Info{
+		Kind:    sdk.KindSearcher,
+		Name:    "nsga2",
+		Version: "1.0.0",
+		Summary: "Breeds a population towards the Pareto front of several objectives (NSGA-II).",
+		Options: []byte(`{
+  "$schema": "https://json-schema.org/draft/2020-12/schema",
+  "type": "object",
+  "additionalProperties": false,
+  "properties": {
+    "population": {
+      "type": "integer", "minimum": 4, "maximum": 10000, "default": 40,
+      "description": "How many trials survive; until so many have ended well, points are random."
+    },
+    "crossover": {
+      "type": "number", "minimum": 0, "maximum": 1, "default": 0.9,
+      "description": "The probability that a child has two parents."
+    },
+    "mutation": {
+      "type": "number", "minimum": 0, "maximum": 1, "default": 0,
+      "description": "The probability that a parameter of a child is changed; 0: one in each child on average."
+    },
+    "repeats": {
+      "type": "boolean", "default": false,
+      "description": "Whether a point of a finite space may be suggested again."
+    }
+  }
+}`),
+	},
+	Open: open,
+}
+
+type options struct {
+	Population int     `json:"population"`
+	Crossover  float64 `json:"crossover"`
+	Mutation   float64 `json:"mutation"`
+	Repeats    bool    `json:"repeats"`
+}
+
+type searcher struct {
+	options
+	space  *space.Space
+	seen   *space.Seen
+	trials *outcomes.Trials
+	// points are those of trials that have ended well, by order of their ends;
+	// population are those that live.
+	points     map[int]space.Point
+	ended      int
+	population []pareto.Scored
+	// ranks are the population's, nil where they are to be computed.
+	ranks []rank
+}
+
+func open(problem sdk.Problem, text []byte) (sdk.Searcher, sdk.Traits, error) {
+	s := &searcher{options: options{Population: 40, Crossover: 0.9}, space: problem.Space,
+		trials: outcomes.New(problem), points: map[int]space.Point{}}
+	if err := sdk.ReadOptions(text, &s.options); err != nil {
+		return nil, sdk.Traits{}, err
+	}
+	if err := s.check(); err != nil {
+		return nil, sdk.Traits{}, err
+	}
+	if err := problem.Space.Validate(); err != nil {
+		return nil, sdk.Traits{}, err
+	}
+	limit := maxPoints
+	if s.Repeats {
+		limit = 0
+	}
+	var err error
+	s.seen, err = space.NewSeen(problem.Space, limit)
+	return s, sdk.Traits{}, err
+}
+
+func (o *options) check() error {
+	switch {
+	case o.Population < 4:
+		return fmt.Errorf("population is %d; it must be at least 4", o.Population)
+	case !(o.Crossover >= 0 && o.Crossover <= 1):
+		return fmt.Errorf("crossover is %g; it must be from 0 to 1", o.Crossover)
+	case !(o.Mutation >= 0 && o.Mutation <= 1):
+		return fmt.Errorf("mutation is %g; it must be from 0 to 1", o.Mutation)
+	}
+	return nil
+}
+
+// Observe lets trials that ended well join the population, and the worst leave it.
+func (s *searcher) Observe(_ context.Context, events []sdk.Event) error {
+	for i := range events {
+		if events[i].Kind == sdk.TrialAdded {
+			s.seen.Add(events[i].Point)
+		}
+		o, err := s.trials.Observe(&events[i])
+		if err != nil {
+			return err
+		}
+		if o != nil && o.Finite() {
+			s.join(o)
+		}
+	}
+	return nil
+}
+
+func (s *searcher) join(o *outcomes.Outcome) {
+	s.points[s.ended] = o.Point
+	s.population = append(s.population, pareto.Scored{Trial: s.ended, Losses: o.Losses})
+	s.ended++
+	s.ranks = nil
+	if len(s.population) <= s.Population {
+		return
+	}
+	s.population = slices.Clone(pareto.Choose(s.population, s.Population, pareto.Crowded))
+	points := map[int]space.Point{}
+	for _, t := range s.population {
+		points[t.Trial] = s.points[t.Trial]
+	}
+	s.points = points
+}
+
+// Suggest answers each request by itself.
+func (s *searcher) Suggest(ctx context.Context, requests []sdk.Request) (sdk.Suggestions, error) {
+	var answer sdk.Suggestions
+	for _, request := range requests {
+		if err := ctx.Err(); err != nil {
+			return sdk.Suggestions{}, err
+		}
+		rng := space.NewRand(request.Seed)
+		p, err := s.seen.Pick(request.Given, rng, func(try int) space.Point {
+			if len(s.population) < s.Population || try >= maxChildren {
+				return s.space.Draw(rng)
+			}
+			return s.child(request.Given, rng)
+		})
+		if err != nil {
+			return sdk.Suggestions{}, fmt.Errorf("trial %d: %w", request.Trial, err)
+		}
+		if p == nil {
+			answer.Status = sdk.Exhausted
+			break
+		}
+		answer.Points = append(answer.Points, p)
+	}
+	return answer, nil
+}
+
+// rank is a trial's standing: the number of its front, and how much room there is
+// around it.
+type rank struct {
+	front int
+	room  float64
+}
+
+// standing ranks the population.
+func (s *searcher) standing() []rank {
+	if s.ranks != nil {
+		return s.ranks
+	}
+	s.ranks = make([]rank, len(s.population))
+	place := make(map[int]int, len(s.population))
+	for i, t := range s.population {
+		place[t.Trial] = i
+	}
+	for k, front := range pareto.Layers(s.population, len(s.population)) {
+		for i, room := range pareto.Crowding(front) {
+			s.ranks[place[front[i].Trial]] = rank{k, room}
+		}
+	}
+	return s.ranks
+}
+
+// parent is the winner of a tournament of two.
+func (s *searcher) parent(rng *rand.Rand) space.Point {
+	ranks := s.standing()
+	a, b := rng.IntN(len(s.population)), rng.IntN(len(s.population))
+	if ranks[b].front < ranks[a].front || ranks[b].front == ranks[a].front && ranks[b].room > ranks[a].room {
+		a = b
+	}
+	return s.points[s.population[a].Trial]
+}
+
+// child is bred from two parents, or one.
+func (s *searcher) child(given space.Point, rng *rand.Rand) space.Point {
+	mother, father := s.parent(rng), s.parent(rng)
+	p := slices.Clone(mother)
+	if rng.Float64() < s.Crossover {
+		s.cross(p, father, rng)
+	}
+	s.mutate(p, rng)
+	// What exists only now is the father's, if he has it.
+	return s.space.Complete(given, p, father, s.space.Draw(rng))
+}
+
+// cross gives p of the father's: each parameter that both have with probability one
+// half.
+func (s *searcher) cross(p, father space.Point, rng *rand.Rand) {
+	for i := range p {
+		mix, u := rng.IntN(2) == 0, rng.Float64()
+		if !mix || math.IsNaN(p[i]) || math.IsNaN(father[i]) {
+			continue
+		}
+		if s.space.Params[i].Kind == space.Choice {
+			p[i] = father[i]
+			continue
+		}
+		a, b := s.space.ToUnit(i, p[i]), s.space.ToUnit(i, father[i])
+		if rng.IntN(2) == 0 {
+			a, b = b, a
+		}
+		p[i] = s.space.FromUnit(i, within(blend(a, b, u)))
+	}
+}
+
+// mutate changes each parameter with the same small probability.
+func (s *searcher) mutate(p space.Point, rng *rand.Rand) {
+	chance := s.Mutation
+	if chance == 0 {
+		chance = 1 / float64(max(1, exist(p)))
+	}
+	for i := range p {
+		if hit, u := rng.Float64() < chance, rng.Float64(); hit && !math.IsNaN(p[i]) {
+			p[i] = s.another(i, p[i], u)
+		}
+	}
+}
+
+func (s *searcher) another(i int, x, u float64) float64 {
+	if s.space.Params[i].Kind == space.Choice {
+		return s.space.FromUnit(i, u)
+	}
+	at := s.space.ToUnit(i, x)
+	return s.space.FromUnit(i, within(at+shift(u)))
+}
+
+func exist(p space.Point) (n int) {
+	for _, x := range p {
+		if !math.IsNaN(x) {
+			n++
+		}
+	}
+	return n
+}
+
+func within(u float64) float64 { return max(0, min(1, u)) }
