@@ -3,49 +3,11 @@ package host
 import (
 	"errors"
 	"fmt"
-	"math"
-	"reflect"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/config"
-	"github.com/tunehost/tunehost/host/expr"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
-
-// pointOf finds the point of a trial's parameters again.
-func pointOf(s *space.Space, params []byte) (space.Point, error) {
-	v, err := expr.FromJSON(params)
-	if err != nil {
-		return nil, err
-	}
-	p := make(space.Point, len(s.Params))
-	for i := range p {
-		p[i] = math.NaN()
-		if x, ok := config.Lookup(v, s.Params[i].Name); ok {
-			if p[i], err = coordinate(&s.Params[i], x); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return p, nil
-}
-
-func coordinate(p *space.Param, v any) (float64, error) {
-	if p.Kind == space.Choice || p.Kind == space.Ordinal {
-		for i := range p.Choices {
-			if reflect.DeepEqual(expr.Choice(p, i), v) {
-				return float64(i), nil
-			}
-		}
-	}
-	switch v := v.(type) {
-	case int64:
-		return float64(v), nil
-	case float64:
-		return v, nil
-	}
-	return 0, fmt.Errorf("parameter %q: %v is not of the space", p.Name, v)
-}
 
 // maxRefusals is how often a point that only the host can refuse is drawn anew.
 const maxRefusals = 100

@@ -73,7 +73,7 @@ type replayedScheduler struct {
 }
 
 func newReplaying(ctx context.Context, dir storage.Dir, file *runfile.File, e *config.Experiment, plugins *bundled.Registry) *replaying {
-	encode := func(params []byte) (space.Point, error) { return pointOf(e.Space, params) }
+	encode := func(params []byte) (space.Point, error) { return config.PointOf(e.Space, params) }
 	m := core.New()
 	return &replaying{ctx: ctx, experiment: e, seed: file.Seed, machine: m, twin: core.New(),
 		translate: &translator{machine: m, encode: encode},

@@ -346,7 +346,7 @@ func (s *session) untoldOf(o core.Observation) scheduleWork {
 }
 
 func (s *session) encode(params []byte) (space.Point, error) {
-	return pointOf(s.experiment.Space, params)
+	return config.PointOf(s.experiment.Space, params)
 }
 
 func (s *session) opener() *opener {

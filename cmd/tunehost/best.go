@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 
@@ -12,7 +13,7 @@ import (
 func (a *app) bestCommand() *cobra.Command {
 	var q analysis.Query
 	var scope string
-	var asJSON bool
+	var asJSON, pareto, curve bool
 	cmd := &cobra.Command{
 		Use:   "best DIR",
 		Short: "The best trial of an experiment",
@@ -20,16 +21,27 @@ func (a *app) bestCommand() *cobra.Command {
 
 --scope says which of a trial's values counts: last, min, max, mean, mean5 and
 mean10 (of the last 5 and 10), or all for the best of all. With several
-objectives it prints the trials that no other one beats in all of them.`,
+objectives it prints the trials that no other one beats in all of them: the
+Pareto front, or with --metric the best by one of them.
+
+--curve prints how the best value came about: each result that was better than
+all before it.`,
 		Example: `  tunehost best results/digits
+  tunehost best results/digits --curve
   tunehost best results/digits --metric loss --scope min --json | jq .params`,
 		Args: wants(1, 1),
 		RunE: func(_ *cobra.Command, args []string) (err error) {
 			if q.Scope, err = analysis.ParseScope(scope); err != nil {
 				return asUsage(err)
 			}
+			if pareto && (curve || q.Metric != "") {
+				return usage("best: --pareto is about all objectives: leave out --curve and --metric")
+			}
 			return a.with(args[0], func(e *analysis.Experiment) error {
-				if len(e.Objectives()) > 1 && q.Metric == "" {
+				switch {
+				case curve:
+					return a.curve(e, q, asJSON)
+				case pareto || len(e.Objectives()) > 1 && q.Metric == "":
 					return a.front(e, q.Scope, asJSON)
 				}
 				return a.best(e, q, asJSON)
@@ -40,7 +52,9 @@ objectives it prints the trials that no other one beats in all of them.`,
 	flags.StringVar(&q.Metric, "metric", "", "`METRIC` instead of the objective")
 	flags.StringVar(&q.Mode, "mode", "", "min or max, for a metric that is no objective")
 	flags.StringVar(&scope, "scope", "last", "`SCOPE`: last, min, max, mean, mean5, mean10, all")
-	jsonFlag(flags, &asJSON, "print a JSON object; with several objectives one a line")
+	flags.BoolVar(&pareto, "pareto", false, "the Pareto front; with several objectives that is what is printed anyway")
+	flags.BoolVar(&curve, "curve", false, "how the best value came about")
+	jsonFlag(flags, &asJSON, "print a JSON object; with several objectives or --curve one a line")
 	return cmd
 }
 
@@ -92,4 +106,34 @@ func (a *app) front(e *analysis.Experiment, s analysis.Scope, asJSON bool) error
 		return a.trialLines(list)
 	}
 	return trialTable(e, list).write(a.out, a.width(), a.bold)
+}
+
+func (a *app) curve(e *analysis.Experiment, q analysis.Query, asJSON bool) error {
+	steps, err := e.Curve(q)
+	switch {
+	case err != nil:
+		return asUsage(err)
+	case len(steps) == 0:
+		return fmt.Errorf("%s: no trial has reported a finite value yet", e.Dir().Path())
+	}
+	metric := cmp.Or(q.Metric, e.Objectives()[0].Metric)
+	t := &table{}
+	for _, name := range []string{"after", "results", "trials", metric} {
+		t.column(name, true)
+	}
+	t.column("by trial", false)
+	t.column("at iter", true)
+	for _, s := range steps {
+		if asJSON {
+			if err := a.line(s); err != nil {
+				return err
+			}
+		}
+		t.rows = append(t.rows, []string{seconds(float64(s.Seconds)), fmt.Sprint(s.Results), fmt.Sprint(s.Trials),
+			number(float64(s.Value)), fmt.Sprintf("%d (%s)", s.Number, s.Trial), fmt.Sprint(s.Iteration)})
+	}
+	if asJSON {
+		return nil
+	}
+	return t.write(a.out, a.width(), a.bold)
 }

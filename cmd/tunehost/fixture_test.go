@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -35,7 +36,7 @@ trials: 6
 const fixtureSeed = 7
 
 // fixture makes an experiment's directory: fixture KIND DIR. The kinds are
-// empty, finished, crashed, interrupted, damaged, multi, and running, which
+// empty, finished, crashed, interrupted, damaged, multi, many (40 trials), and running, which
 // stays there as a host that can be steered, until it is stopped.
 func fixture(args []string) {
 	if len(args) != 2 {
@@ -47,11 +48,14 @@ func fixture(args []string) {
 	if kind == "multi" {
 		source = twoObjectives
 	}
+	if kind == "many" {
+		source = strings.Replace(oneObjective, "trials: 6", "trials: 40", 1)
+	}
 	w := analysistest.New(dir, []byte(source), fixtureSeed)
 	w.Files = true
 	w.Fails = map[core.TrialNo]string{2: "exit status 3: no such tensor"}
 	write, ok := map[string]func(*analysistest.Writer){
-		"empty": func(w *analysistest.Writer) { w.Close() }, "finished": finish, "interrupted": interrupt, "multi": multiply,
+		"empty": func(w *analysistest.Writer) { w.Close() }, "finished": finish, "many": finish, "interrupted": interrupt, "multi": multiply,
 		"crashed": func(w *analysistest.Writer) { begin(w); w.Crash() },
 		"damaged": func(w *analysistest.Writer) { finish(w); damage(w.Dir.Journal()) },
 		"running": func(w *analysistest.Writer) { begin(w); serve(w) },

@@ -1,0 +1,143 @@
+// Package importance says how much each parameter matters, from the trials of an
+// experiment, by PED-ANOVA (S. Watanabe, A. Bansal, F. Hutter, PED-ANOVA: Efficiently Quantifying
+// Hyperparameter Importance in Arbitrary Subspaces, 2023): a parameter matters as
+// far as its values among the best trials are distributed in another way than among
+// all. The measure is the Pearson divergence of the two densities, each estimated by
+// kernels along the one parameter.
+//
+// It costs O(trials) for each parameter, sees each parameter by itself, and needs no
+// model of the objective. What it cannot see: two parameters that matter only
+// together, and parameters that the searcher hardly varied.
+package importance
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+// Trial is a trial with its loss: finite, smaller is better.
+type Trial struct {
+	Point space.Point
+	Loss  float64
+}
+
+// cells is how many parts the range of a number is cut into.
+const cells = 50
+
+// Shares are the parameters' shares in what makes the best trials best; their sum is
+// 1, or 0 where nothing matters. top is the share of trials that are the best ones, in (0, 1).
+//
+// A parameter that exists under a condition is judged among the trials in which it
+// exists, and counts by how many of the best trials those are.
+func Shares(s *space.Space, trials []Trial, top float64) []float64 {
+	sorted := slices.SortedStableFunc(slices.Values(trials), func(a, b Trial) int { return cmp.Compare(a.Loss, b.Loss) })
+	best := sorted[:Best(len(sorted), top)]
+	shares := make([]float64, len(s.Params))
+	for i := range shares {
+		shares[i] = divergence(s, i, best, sorted)
+	}
+	if sum := floats.Sum(shares); sum > 0 {
+		floats.Scale(1/sum, shares)
+	}
+	return shares
+}
+
+// Best is how many of n trials are the best ones.
+func Best(n int, top float64) int { return min(n, int(math.Ceil(top*float64(n)))) }
+
+// divergence is that of the densities of parameter i among the best and among all.
+func divergence(s *space.Space, i int, best, all []Trial) float64 {
+	p, q := density(s, i, best), density(s, i, all)
+	if p == nil || q == nil {
+		return 0
+	}
+	sum := 0.0
+	for k := range q {
+		d := p[k]/q[k] - 1
+		sum += q[k] * d * d
+	}
+	exist := len(coordinates(s, i, best))
+	return sum * float64(exist) / float64(len(best))
+}
+
+// coordinates are the places of parameter i in [0, 1], where it exists.
+func coordinates(s *space.Space, i int, trials []Trial) (list []float64) {
+	for _, t := range trials {
+		if x := t.Point[i]; !math.IsNaN(x) {
+			list = append(list, s.ToUnit(i, x))
+		}
+	}
+	return list
+}
+
+// density is the probability of each cell: kernels and, as one more, the even
+// distribution. nil where there is nothing to see.
+func density(s *space.Space, i int, trials []Trial) []float64 {
+	list := coordinates(s, i, trials)
+	n := count(s, i)
+	if n < 2 || len(list) == 0 {
+		return nil
+	}
+	masses := slices.Repeat([]float64{1 / float64(n)}, n)
+	kernel := numeric
+	if s.Params[i].Kind == space.Choice {
+		kernel = categorical
+	}
+	kernel(masses, list)
+	floats.Scale(1/floats.Sum(masses), masses)
+	return masses
+}
+
+// count is the number of cells of a parameter: its values, if they are few.
+func count(s *space.Space, i int) int {
+	if axis, ok := s.Axis(i); ok && axis.Count < cells {
+		return int(axis.Count)
+	}
+	if s.FromUnit(i, 0) == s.FromUnit(i, 1) {
+		return 1
+	}
+	return cells
+}
+
+func categorical(masses, list []float64) {
+	for _, u := range list {
+		masses[cell(len(masses), u)]++
+	}
+}
+
+func cell(n int, u float64) int { return min(n-1, int(u*float64(n))) }
+
+// numeric adds a normal kernel for each value, of which what lies outside of the
+// range is left out.
+func numeric(masses, list []float64) {
+	width := bandwidth(list, len(masses))
+	edges := make([]float64, len(masses)+1)
+	for _, u := range list {
+		for k := range edges {
+			edges[k] = math.Erf((float64(k)/float64(len(masses)) - u) / (width * math.Sqrt2))
+		}
+		inside := edges[len(masses)] - edges[0]
+		for k := range masses {
+			masses[k] += (edges[k+1] - edges[k]) / inside
+		}
+	}
+}
+
+// bandwidth is Scott's rule, robust against outliers, and at least such that most
+// of a kernel lies in one cell.
+func bandwidth(list []float64, n int) float64 {
+	sorted := slices.Sorted(slices.Values(list))
+	spread := stat.StdDev(sorted, nil)
+	if len(sorted) < 2 {
+		spread = 0
+	}
+	iqr := stat.Quantile(0.75, stat.LinInterp, sorted, nil) - stat.Quantile(0.25, stat.LinInterp, sorted, nil)
+	width := 1.059 * min(spread, iqr/1.34) * math.Pow(float64(len(sorted)), -0.2)
+	return max(width, 0.5/1.64/float64(n))
+}

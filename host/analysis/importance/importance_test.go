@@ -1,0 +1,102 @@
+package importance
+
+import (
+	"math"
+	"testing"
+
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+func real(name string) space.Param { return space.Param{Name: name, Kind: space.Real, High: 1} }
+
+// drawn are trials at random points.
+func drawn(t *testing.T, s *space.Space, n int, loss func(space.Point) float64) (trials []Trial) {
+	t.Helper()
+	rng := space.NewRand(5)
+	for range n {
+		p, err := s.Sample(rng)
+		if err != nil {
+			t.Fatal(err)
+		}
+		trials = append(trials, Trial{p, loss(p)})
+	}
+	return trials
+}
+
+// A parameter counts by what it does to the best trials: the more the sharper the
+// optimum along it, and not at all if it does nothing. Not where the optimum is.
+func TestShares(t *testing.T) {
+	s := &space.Space{Params: []space.Param{real("much"), real("little"), real("nothing"), {Name: "one", Kind: space.Real, Low: 3, High: 3}}}
+	loss := func(p space.Point) float64 { return 25*(p[0]-0.3)*(p[0]-0.3) + (p[1]-0.5)*(p[1]-0.5) }
+	got := Shares(s, drawn(t, s, 1000, loss), 0.1)
+	if t.Log(got); got[0] < 0.8 || got[1] > 0.2 || got[1] < 2*got[2] || got[2] > 0.03 || got[3] != 0 {
+		t.Error(got)
+	}
+	if sum := got[0] + got[1] + got[2]; math.Abs(sum-1) > 1e-12 {
+		t.Error(sum)
+	}
+}
+
+// Choices count without order, ordinals and integers with it, logarithms on their
+// scale.
+func TestForms(t *testing.T) {
+	raws := func(texts ...string) (raw [][]byte) {
+		for _, x := range texts {
+			raw = append(raw, []byte(x))
+		}
+		return raw
+	}
+	s := &space.Space{Params: []space.Param{
+		{Name: "choice", Kind: space.Choice, Choices: raws("1", "2", "3")},
+		{Name: "idle", Kind: space.Choice, Choices: raws("1", "2", "3")},
+		{Name: "ordinal", Kind: space.Ordinal, Choices: raws("1", "2", "3", "4", "5")},
+		{Name: "int", Kind: space.Int, Low: 1, High: 1000, Log: true},
+		{Name: "normal", Kind: space.Normal, SD: 1},
+	}}
+	for i, loss := range []func(space.Point) float64{
+		func(p space.Point) float64 { return math.Abs(p[0] - 1) },
+		nil,
+		func(p space.Point) float64 { return math.Abs(p[2] - 3) },
+		func(p space.Point) float64 { return math.Abs(math.Log(p[3]) - 3) },
+		func(p space.Point) float64 { return math.Abs(p[4] + 1) },
+	} {
+		if loss == nil {
+			continue
+		}
+		if got := Shares(s, drawn(t, s, 500, loss), 0.1); got[i] < 0.9 {
+			t.Errorf("only parameter %d matters: %v", i, got)
+		}
+	}
+}
+
+// What exists in one branch only counts there, and the branch counts by itself.
+func TestConditional(t *testing.T) {
+	s := &space.Space{Params: []space.Param{
+		{Name: "kind", Kind: space.Choice, Choices: [][]byte{[]byte("0"), []byte("1")}},
+		real("inside"), real("other"),
+	}}
+	s.Params[1].When = &space.Expr{Op: space.In, Param: 0, Set: []int{1}}
+	s.Params[2].When = &space.Expr{Op: space.In, Param: 0, Set: []int{0}}
+	loss := func(p space.Point) float64 {
+		if p[0] == 0 {
+			return 1 + p[2]
+		}
+		return math.Abs(p[1] - 0.9)
+	}
+	got := Shares(s, drawn(t, s, 1000, loss), 0.1)
+	if t.Log(got); got[0] < 0.05 || got[1] < 0.5 || got[2] != 0 {
+		t.Error(got)
+	}
+}
+
+// Nothing, one trial, equal losses, one value: no NaN.
+func TestLittle(t *testing.T) {
+	s := &space.Space{Params: []space.Param{real("x"), {Name: "c", Kind: space.Choice, Choices: [][]byte{[]byte("0")}}}}
+	for _, trials := range [][]Trial{nil, {{space.Point{0.5, 0}, 1}}, {{space.Point{0.5, 0}, 1}, {space.Point{0.5, 0}, 1}}} {
+		for _, x := range Shares(s, trials, 0.1) {
+			if math.IsNaN(x) {
+				t.Errorf("%d trials: NaN", len(trials))
+			}
+		}
+	}
+}

@@ -1,0 +1,45 @@
+package config
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+
+	"github.com/tunehost/tunehost/host/expr"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+// PointOf finds the point of a trial's parameters, a JSON object, again.
+func PointOf(s *space.Space, params []byte) (space.Point, error) {
+	v, err := expr.FromJSON(params)
+	if err != nil {
+		return nil, err
+	}
+	p := make(space.Point, len(s.Params))
+	for i := range p {
+		p[i] = math.NaN()
+		if x, ok := Lookup(v, s.Params[i].Name); ok {
+			if p[i], err = coordinate(&s.Params[i], x); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return p, nil
+}
+
+func coordinate(p *space.Param, v any) (float64, error) {
+	if p.Kind == space.Choice || p.Kind == space.Ordinal {
+		for i := range p.Choices {
+			if reflect.DeepEqual(expr.Choice(p, i), v) {
+				return float64(i), nil
+			}
+		}
+	}
+	switch v := v.(type) {
+	case int64:
+		return float64(v), nil
+	case float64:
+		return v, nil
+	}
+	return 0, fmt.Errorf("parameter %q: %v is not of the space", p.Name, v)
+}
