@@ -13,9 +13,9 @@ import (
 const fidelity = `{"version":1,"name":"b","seed":3,"objective":{"metric":"value","mode":"min"},` +
 	`"space":{"x":{"uniform":[0,1]}},"searcher":"random","scheduler":{"plugin":"asha","max":9%s},"trials":%d,"concurrency":4}`
 
-// curves trains trials of which the one with the smallest x becomes best, on
+// learning trains trials of which the one with the smallest x becomes best, on
 // workers that take turns.
-type curves struct {
+type learning struct {
 	c       *caller
 	at      map[string]int // iterations trained
 	x       map[string]float64
@@ -24,12 +24,12 @@ type curves struct {
 	ends    map[string]string // decisions that were the last
 }
 
-func newCurves(c *caller, workers int) *curves {
-	return &curves{c: c, at: map[string]int{}, x: map[string]float64{}, workers: make([]string, workers), ends: map[string]string{}}
+func newCurves(c *caller, workers int) *learning {
+	return &learning{c: c, at: map[string]int{}, x: map[string]float64{}, workers: make([]string, workers), ends: map[string]string{}}
 }
 
 // turn gives each worker one thing to do, and says whether all is over.
-func (k *curves) turn() (over bool) {
+func (k *learning) turn() (over bool) {
 	for i, trial := range k.workers {
 		if trial == "" {
 			r := k.c.ask(`{"ask":true}`)
@@ -45,7 +45,7 @@ func (k *curves) turn() (over bool) {
 	return over
 }
 
-func (k *curves) take(r reply) {
+func (k *learning) take(r reply) {
 	if r.Trial == "" {
 		return
 	}
@@ -59,7 +59,7 @@ func (k *curves) take(r reply) {
 	delete(k.ends, r.Trial)
 }
 
-func (k *curves) train(trial string) bool {
+func (k *learning) train(trial string) bool {
 	k.at[trial]++
 	n := k.at[trial]
 	d := k.c.ask(`{"report":%q,"metrics":{"value":%v},"iteration":%d}`, trial, k.x[trial]+1/float64(n), n)
@@ -72,13 +72,13 @@ func (k *curves) train(trial string) bool {
 	return d.Decision == "continue"
 }
 
-func (k *curves) run() {
+func (k *learning) run() {
 	for !k.turn() {
 	}
 }
 
 // longest is the trial that was trained most, and how often trials ended so.
-func (k *curves) longest() (best string, count map[string]int) {
+func (k *learning) longest() (best string, count map[string]int) {
 	count = map[string]int{}
 	for trial, n := range k.at {
 		count[k.ends[trial]]++
@@ -90,7 +90,7 @@ func (k *curves) longest() (best string, count map[string]int) {
 }
 
 // smallest is the trial of the best parameters.
-func (k *curves) smallest() (best string) {
+func (k *learning) smallest() (best string) {
 	least := math.Inf(1)
 	for trial, x := range k.x {
 		if x < least {

@@ -47,6 +47,8 @@ type Options struct {
 	// where it came from elsewhere than File.
 	manual bool
 	source []byte
+	// virtual: nobody trains (Simulate).
+	virtual bool
 }
 
 // Ended is how a run came to its end.
@@ -145,7 +147,7 @@ func load(o Options) (*config.Experiment, error) {
 
 // read reads the experiment from where it is.
 func (o *Options) read(options ...config.Option) (*config.Experiment, error) {
-	if o.manual {
+	if o.manual || o.virtual {
 		options = append(options, config.WithoutTrainable())
 	}
 	if o.source != nil {

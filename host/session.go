@@ -371,5 +371,6 @@ func (s *session) openPlugins(told, decided uint64) (err error) {
 func (s *session) spec() (core.Spec, error) {
 	spec, err := specOf(s.experiment, s.file.Seed, s.plugins.traits())
 	spec.Manual = s.options.manual
+	spec.Saves = spec.Saves || s.options.virtual // what is recorded can be gone on with anywhere
 	return spec, err
 }

@@ -64,7 +64,7 @@ at a time as fit, and finds the best.`,
 			root.AddCommand(c)
 		}
 	}
-	add(running, a.runCommand(), a.resumeCommand(), a.validateCommand(), a.askTellCommand())
+	add(running, a.runCommand(), a.resumeCommand(), a.validateCommand(), a.askTellCommand(), a.simulateCommand())
 	add(looking, a.lsCommand(), a.statusCommand(), a.trialsCommand(), a.bestCommand(), a.importanceCommand(), a.logsCommand(), a.watchCommand(), a.replayCommand())
 	add(steering, a.stopCommand(), a.pauseCommand(), a.unpauseCommand(), a.addCommand())
 	add(other, a.reportCommand(), a.pluginsCommand(), a.schemaCommand(), a.doctorCommand(), a.versionCommand())

@@ -22,21 +22,24 @@ type Result struct {
 // Results are all results of one trial, in order. Where a restarted trial
 // reported iterations again, the later report counts (B-061).
 func (e *Experiment) Results(no core.TrialNo) ([]Result, error) {
-	var list []Result
-	err := e.Replay(func(m Moment) error {
-		if m.Trial != no {
-			return nil
-		}
-		switch m.Kind {
-		case core.SawStarted:
-			list = upTo(list, m.Machine.View(no).Iteration)
-		case core.SawResult:
-			list = append(upTo(list, m.Iteration-1), Result{Trial: no, Attempt: m.Attempt, Iteration: m.Iteration, Time: m.Time,
+	all, err := e.AllResults(func(n core.TrialNo) bool { return n == no })
+	return all[no], err
+}
+
+// AllResults are those of the trials that are wanted.
+func (e *Experiment) AllResults(wanted func(core.TrialNo) bool) (map[core.TrialNo][]Result, error) {
+	all := map[core.TrialNo][]Result{}
+	return all, e.Replay(func(m Moment) error {
+		no := m.Trial
+		switch {
+		case m.Kind == core.SawStarted && wanted(no):
+			all[no] = upTo(all[no], m.Machine.View(no).Iteration)
+		case m.Kind == core.SawResult && wanted(no):
+			all[no] = append(upTo(all[no], m.Iteration-1), Result{Trial: no, Attempt: m.Attempt, Iteration: m.Iteration, Time: m.Time,
 				Seconds: float64(m.Machine.View(no).TrainNS) / 1e9, Metrics: named(m.Machine, m.Metrics), Last: m.Last})
 		}
 		return nil
 	})
-	return list, err
 }
 
 // upTo cuts off what came after an iteration.

@@ -13,8 +13,10 @@ package bundled
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
+	"slices"
 
 	"github.com/tunehost/tunehost/host/plugin/process"
 	"github.com/tunehost/tunehost/host/warden"
@@ -51,6 +53,13 @@ func New(plugins ...any) *Registry {
 		r.add(p)
 	}
 	return r
+}
+
+// With is the table with one more plugin, which only runs in the host's process.
+func (r *Registry) With(value any) *Registry {
+	more := &Registry{sets: maps.Clone(r.sets), values: maps.Clone(r.values), infos: slices.Clone(r.infos)}
+	more.add(value)
+	return more
 }
 
 func (r *Registry) add(value any) {

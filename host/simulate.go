@@ -1,0 +1,432 @@
+package host
+
+import (
+	"cmp"
+	"container/heap"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/resource"
+	"github.com/tunehost/tunehost/core/stat"
+	"github.com/tunehost/tunehost/host/analysis"
+	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/curves"
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+// Simulated is how a simulation ended.
+type Simulated struct {
+	Outcome core.Outcome
+	Reason  string
+	Seed    uint64
+	Trials  int
+	States  map[core.State]int
+	Results uint64
+	// Seconds is the virtual time from start to end; Trained the training time of
+	// all trials together, and Whole what it would have been had each been
+	// trained to its end.
+	Seconds, Trained, Whole float64
+	// Cut is how many trials came to the end of what was recorded of them, and
+	// would have gone on.
+	Cut int
+	// Best is nil when no trial reported a finite value.
+	Best  *SimulatedBest
+	Curve []analysis.Step
+	// Machine is the core at the end: look, and apply nothing.
+	Machine *core.Machine
+}
+
+// SimulatedBest is the best trial by its last value of the first objective.
+type SimulatedBest struct {
+	Trial  string
+	Number core.TrialNo
+	Value  float64
+	Params []byte
+}
+
+// Simulate runs an experiment file on recorded curves, in virtual time: its own
+// searcher and scheduler decide, in the host's own core, and trials report what is in the table as fast as it can be
+// read. The same file, seed, table and workers give the same result. workers is how many trials train at a
+// time; 0 takes the file's resources and those of Options.Resources. Nothing is written.
+func Simulate(ctx context.Context, o Options, load func(*space.Space) (*curves.Table, error), workers int) (Simulated, error) {
+	e, err := o.simulated(workers)
+	if err != nil {
+		return Simulated{}, err
+	}
+	known, err := load(e.Space)
+	if err != nil {
+		return Simulated{}, &UserError{err}
+	}
+	s := newSession(o, e)
+	s.float()
+	if _, err := s.after(s.create); err != nil {
+		return Simulated{}, err
+	}
+	defer s.close()
+	m := newSimulation(s, known)
+	if err := m.offer(workers); err != nil {
+		return Simulated{}, err
+	}
+	if err := m.run(ctx); err != nil {
+		return Simulated{}, err
+	}
+	return m.sum(), nil
+}
+
+// simulated reads the file for a simulation.
+func (o *Options) simulated(workers int) (*config.Experiment, error) {
+	o.inProcess, o.virtual = true, true
+	e, err := load(*o)
+	if err != nil {
+		return nil, err
+	}
+	e.Trainable = nil
+	if workers > 0 {
+		e.Resources, e.Placement = map[string]string{"cpu": "1"}, nil
+	}
+	return e, nil
+}
+
+// simulation is the crew of a loop whose time is virtual: trials report from
+// curves, and plugins answer at once. It is one goroutine, in which first all that
+// follows from an event is done, then time goes on to the next.
+type simulation struct {
+	*session
+	curves    *curves.Table
+	translate *translator
+	traits    traits
+	runs      map[core.TrialNo]*simulatedRun
+	queue     agenda
+	points    map[string]space.Point // by parameters
+	wake      int64
+	order     uint64
+
+	results uint64
+	cut     int
+	trained map[core.TrialNo]trainedTime
+	curve   []analysis.Step
+}
+
+// simulatedRun is an attempt that runs.
+type simulatedRun struct {
+	trial   core.TrialNo
+	attempt uint32
+	curve   curves.Curve
+	// next is the report that comes next, from those of the curve; began the
+	// training time of the attempt's beginning, and since the running time.
+	next  int
+	began float64
+	since int64
+	// at and order are its place in the agenda.
+	at    int64
+	order uint64
+	ended bool
+}
+
+// trainedTime is a trial's training time, and what it would be to the end.
+type trainedTime struct{ done, whole float64 }
+
+func newSimulation(s *session, known *curves.Table) *simulation {
+	m := &simulation{session: s, curves: known, translate: s.crew.translate, traits: s.crew.traits,
+		runs: map[core.TrialNo]*simulatedRun{}, trained: map[core.TrialNo]trainedTime{}}
+	m.remember()
+	s.loop.crew = m
+	s.loop.heard = func(core.Event) {}
+	s.loop.setTime(0)
+	return m
+}
+
+// remember keeps the points of trials that have not ended: to find them again in the
+// parameters would be a third of all work.
+func (m *simulation) remember() {
+	m.points = map[string]space.Point{}
+	find, suggestion := m.translate.encode, m.crew.searching.suggestion
+	m.translate.encode = func(params []byte) (space.Point, error) {
+		if p, ok := m.points[string(params)]; ok {
+			return slices.Clone(p), nil
+		}
+		return find(params)
+	}
+	m.crew.searching.suggestion = func(index uint64, p space.Point) (core.Suggestion, error) {
+		g, err := suggestion(index, p) // drops what does not exist from p
+		if err == nil {
+			m.points[string(g.Params)] = slices.Clone(p)
+		}
+		return g, err
+	}
+}
+
+// offer makes the virtual machine that trials run on.
+func (m *simulation) offer(workers int) error {
+	if workers <= 0 {
+		nodes, _, err := machineNodes(m.options.Resources)
+		if err != nil {
+			return &UserError{err}
+		}
+		if short, err := shortfall(m.experiment, nodes); err != nil || short != nil {
+			return &UserError{cmp.Or(err, short)}
+		}
+		m.inbox.post(joined(nodes)...)
+		return nil
+	}
+	capacity, err := bundleOf(map[string]string{"cpu": fmt.Sprint(workers)})
+	if err != nil {
+		return &UserError{err}
+	}
+	m.inbox.post(joined([]resource.Node{{ID: 1, Name: "virtual", Capacity: capacity}})...)
+	return nil
+}
+
+// run turns until the experiment has ended.
+func (m *simulation) run(ctx context.Context) error {
+	for {
+		if err := m.turn(ctx); err != nil {
+			return err
+		}
+		if m.loop.finished {
+			return nil
+		}
+		if err := m.advance(); err != nil {
+			return err
+		}
+	}
+}
+
+// turn does all that is to be done at this instant.
+func (m *simulation) turn(ctx context.Context) error {
+	for !m.loop.finished {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if batch := m.inbox.take(m.loop.spare); len(batch) > 0 {
+			if err := m.loop.stepAll(batch); err != nil {
+				return err
+			}
+			m.loop.spare = batch
+			continue
+		}
+		if !m.consult(ctx) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// consult has one plugin take what waits for it, if anything does. A failure is in
+// the inbox then.
+func (m *simulation) consult(ctx context.Context) bool {
+	scheduling, searching := m.crew.scheduling, m.crew.searching
+	if items := scheduling.work.poll(); len(items) > 0 {
+		_ = scheduling.handle(ctx, items)
+		scheduling.answered.Add(uint64(len(items)))
+		return true
+	}
+	if items := searching.work.poll(); len(items) > 0 {
+		_ = searching.handle(ctx, items)
+		return true
+	}
+	return false
+}
+
+// advance lets time go on to what happens next.
+func (m *simulation) advance() error {
+	for len(m.queue) > 0 && m.queue[0].ended {
+		heap.Pop(&m.queue)
+	}
+	switch {
+	case m.wake > 0 && (len(m.queue) == 0 || m.wake <= m.queue[0].at):
+		m.loop.setTime(m.wake)
+		m.wake = 0
+		m.inbox.post(&core.Ticked{})
+	case len(m.queue) > 0:
+		r := heap.Pop(&m.queue).(*simulatedRun)
+		m.loop.setTime(r.at)
+		m.report(r)
+	case m.machine.Stuck():
+		m.crew.scheduling.checkStuck()
+	default:
+		return errors.New("nothing is left to happen, and the experiment has not ended: please report this as a bug of tunehost")
+	}
+	return nil
+}
+
+// Do implements Crew.
+func (m *simulation) Do(a core.Action) {
+	switch a := a.(type) {
+	case core.Tell:
+		m.tell(a.Observation)
+	case core.AskSearcher:
+		m.crew.searching.work.put(searchWork{ask: &a})
+	case core.StartAttempt:
+		m.start(a)
+	case core.StopAttempt:
+		m.stop(a)
+	case core.SaveAttempt:
+		m.inbox.post(&core.CheckpointSaved{Trial: a.Trial, Attempt: a.Attempt, ID: a.ID, Iteration: a.Iteration})
+	case core.SetTimer:
+		m.wake = a.At
+	case core.Warn:
+		m.log.Warn(a.Text)
+	}
+}
+
+// Flush implements Crew: queues are polled here.
+func (m *simulation) Flush() {
+	m.crew.scheduling.work.flush()
+	m.crew.searching.work.flush()
+}
+
+func (m *simulation) tell(o core.Observation) {
+	if o.To&core.ToSearcher != 0 {
+		m.crew.searching.work.put(searchWork{event: m.event(o, m.traits.searcher)})
+	}
+	if o.To&core.ToScheduler != 0 && !m.traits.scheduler.Quiet {
+		m.crew.scheduling.put(scheduleWork{event: m.event(o, m.traits.scheduler), due: o.Due})
+	}
+	switch o.Kind {
+	case core.SawResult:
+		m.improve(o)
+	case core.SawCompleted, core.SawFailed, core.SawRemoved:
+		delete(m.points, string(m.machine.Params(o.Trial)))
+		delete(m.runs, o.Trial)
+	}
+}
+
+func (m *simulation) event(o core.Observation, t sdk.Traits) sdk.Event {
+	e, err := m.translate.event(o, t)
+	if err != nil {
+		m.log.Error(err.Error(), "trial", o.Trial)
+	}
+	return e
+}
+
+// improve notes a result that is better than all before.
+func (m *simulation) improve(o core.Observation) {
+	m.results++
+	objective := m.machine.Spec().Objectives[0]
+	id := m.machine.Metric(objective.Metric)
+	for _, x := range o.Metrics {
+		better := len(m.curve) == 0 || stat.Better(x.Value, float64(m.curve[max(0, len(m.curve)-1)].Value), objective.Mode)
+		if x.ID == id && !math.IsNaN(x.Value) && !math.IsInf(x.Value, 0) && better {
+			m.curve = append(m.curve, analysis.Step{Value: analysis.Float(x.Value), Trial: m.trials.id(o.Trial), Number: o.Trial,
+				Iteration: o.Iteration, Trials: m.machine.Trials(), Results: m.results, Seconds: analysis.Float(float64(m.machine.Now()) / 1e9)})
+		}
+	}
+}
+
+// start begins an attempt where its checkpoint was made.
+func (m *simulation) start(a core.StartAttempt) {
+	m.inbox.post(&core.AttemptStarted{Trial: a.Trial, Attempt: a.Attempt})
+	p, err := m.translate.encode(m.machine.Params(a.Trial))
+	if err != nil {
+		m.inbox.post(&core.AttemptEnded{Trial: a.Trial, Attempt: a.Attempt, Error: err.Error()})
+		return
+	}
+	r := &simulatedRun{trial: a.Trial, attempt: a.Attempt, curve: m.curves.Curve(p), since: m.machine.Now()}
+	for r.next < len(r.curve.Reports) && a.Restore.ID != 0 && r.curve.Reports[r.next].Iteration <= a.Restore.Iteration {
+		r.began = r.curve.Reports[r.next].Seconds
+		r.next++
+	}
+	m.runs[a.Trial] = r
+	m.schedule(r)
+}
+
+// schedule plans a run's next report, or its end: after all that its last report
+// leads to, at the same instant.
+func (m *simulation) schedule(r *simulatedRun) {
+	r.at = m.machine.Now()
+	if r.next < len(r.curve.Reports) {
+		after := r.curve.Reports[r.next].Seconds - r.began
+		r.at = max(r.at, r.since+int64(after*1e9))
+	}
+	m.order++
+	r.order = m.order
+	heap.Push(&m.queue, r)
+}
+
+// report has a run report, or end.
+func (m *simulation) report(r *simulatedRun) {
+	if r.next == len(r.curve.Reports) {
+		m.end(r)
+		return
+	}
+	x := &r.curve.Reports[r.next]
+	r.next++
+	last := r.next == len(r.curve.Reports) && r.curve.Failed == ""
+	metrics := make([]sdk.Metric, len(r.curve.Metrics))
+	for i, name := range r.curve.Metrics {
+		metrics[i] = sdk.Metric{Name: name, Value: x.Values[i]}
+	}
+	m.inbox.postResult(&result{r.trial, r.attempt, sdk.Result{Metrics: metrics, Iteration: x.Iteration, Done: last}})
+	m.schedule(r)
+}
+
+// end is the end of an attempt that nobody has stopped.
+func (m *simulation) end(r *simulatedRun) {
+	m.account(r)
+	if r.curve.Cut {
+		m.cut++
+	}
+	m.inbox.post(&core.AttemptEnded{Trial: r.trial, Attempt: r.attempt, Error: r.curve.Failed})
+}
+
+// stop ends an attempt. What it had planned will not happen.
+func (m *simulation) stop(a core.StopAttempt) {
+	r := m.runs[a.Trial]
+	if r == nil || r.attempt != a.Attempt || r.ended {
+		return
+	}
+	if a.SaveID != 0 {
+		m.inbox.post(&core.CheckpointSaved{Trial: a.Trial, Attempt: a.Attempt, ID: a.SaveID, Iteration: m.machine.View(a.Trial).Iteration})
+	}
+	m.account(r)
+	m.inbox.post(&core.AttemptEnded{Trial: a.Trial, Attempt: a.Attempt})
+}
+
+// account notes how long a run has trained.
+func (m *simulation) account(r *simulatedRun) {
+	r.ended = true
+	t := m.trained[r.trial]
+	t.done += float64(m.machine.Now()-r.since) / 1e9
+	if n := len(r.curve.Reports); n > 0 {
+		t.whole = max(t.whole, r.curve.Reports[n-1].Seconds)
+	}
+	m.trained[r.trial] = t
+}
+
+func (m *simulation) sum() Simulated {
+	o, why := m.machine.Outcome()
+	s := Simulated{Outcome: o, Reason: why, Seed: m.file.Seed, Machine: m.machine, Trials: m.machine.Trials(), Results: m.results, Cut: m.cut, Curve: m.curve,
+		Seconds: float64(m.machine.Now()) / 1e9, States: map[core.State]int{}}
+	for no := range core.TrialNo(m.machine.Trials()) {
+		t := m.trained[no]
+		s.Trained, s.Whole = s.Trained+t.done, s.Whole+t.whole
+		s.States[m.machine.State(no)]++
+	}
+	if no, value, ok := analysis.Best(m.machine, m.machine.Spec().Objectives[0], analysis.Last); ok {
+		s.Best = &SimulatedBest{Trial: m.trials.id(no), Number: no, Value: value, Params: m.machine.Params(no)}
+	}
+	return s
+}
+
+// agenda is what will happen: the earliest first, of those at one instant what was
+// planned first.
+type agenda []*simulatedRun
+
+func (a agenda) Len() int { return len(a) }
+func (a agenda) Less(i, j int) bool {
+	return a[i].at < a[j].at || a[i].at == a[j].at && a[i].order < a[j].order
+}
+func (a agenda) Swap(i, j int) { a[i], a[j] = a[j], a[i] }
+func (a *agenda) Push(x any)   { *a = append(*a, x.(*simulatedRun)) }
+func (a *agenda) Pop() any {
+	old := *a
+	last := old[len(old)-1]
+	*a = old[:len(old)-1]
+	return last
+}

@@ -1,0 +1,227 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/analysis"
+	"github.com/tunehost/tunehost/host/curves"
+	"github.com/tunehost/tunehost/plugins/schedulers/asha"
+	"github.com/tunehost/tunehost/plugins/schedulers/median"
+	"github.com/tunehost/tunehost/plugins/schedulers/pbt"
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+const simulatedFile = `version: 1
+name: curves
+seed: 7
+objective: {metric: score, mode: min}
+space: {x: {uniform: [0, 1]}, kind: {choice: [a, b]}}
+scheduler: %s
+trials: %d
+`
+
+// someCurves are 300 configurations: the smaller x the better in the end, and in the
+// middle b looks better than it ends.
+func someCurves(s *space.Space) (*curves.Table, error) {
+	var lines strings.Builder
+	for i := range 300 {
+		x := float64(i*37%300) / 300
+		kind := string("ab"[i%2])
+		var values []string
+		for k := 1; k <= 27; k++ {
+			y := x + 1/float64(k)
+			if kind == "b" {
+				y += 0.1 - 0.3*math.Exp(-float64((k-9)*(k-9))/20)
+			}
+			values = append(values, fmt.Sprint(y))
+		}
+		fmt.Fprintf(&lines, `{"params": {"x": %v, "kind": "%s"}, "metrics": {"score": [%s]}, "seconds": %v}`+"\n", x, kind, strings.Join(values, ","), 27+x)
+	}
+	return curves.Read(strings.NewReader(lines.String()), s)
+}
+
+func simulateFile(t testing.TB, scheduler string, trials, workers int, sets ...string) Simulated {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "curves.yaml")
+	if err := os.WriteFile(file, fmt.Appendf(nil, simulatedFile, scheduler, trials), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Simulate(context.Background(), Options{File: file, Sets: sets, Plugins: plugged.With(median.Plugin).With(pbt.Plugin), Stderr: os.Stderr, Verbose: 1}, someCurves, workers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// BenchmarkSimulate is how many results a second are decided.
+func BenchmarkSimulate(b *testing.B) {
+	for _, scheduler := range []string{"fifo", "{plugin: asha, max: 27, grace: 9}", "{plugin: median}"} {
+		b.Run(scheduler, func(b *testing.B) {
+			results := uint64(0)
+			for b.Loop() {
+				results += simulateFile(b, scheduler, 5000, 64).Results
+			}
+			b.ReportMetric(float64(results)/b.Elapsed().Seconds(), "results/s")
+		})
+	}
+}
+
+// The same file, seed and table give the same outcome, and another seed another.
+func TestSimulateAgain(t *testing.T) {
+	for _, scheduler := range []string{"fifo", "{plugin: asha, max: 27}", "{plugin: asha, max: 27, type: promotion}", "{plugin: median}", "{plugin: pbt, interval: 3}"} {
+		a, b := simulateFile(t, scheduler, 60, 4), simulateFile(t, scheduler, 60, 4)
+		if fmt.Sprint(fates(a.Machine)) != fmt.Sprint(fates(b.Machine)) || a.Seconds != b.Seconds || a.Results != b.Results {
+			t.Errorf("%s: two simulations differ", scheduler)
+		}
+		if a.Outcome != core.Finished || a.States[core.Terminated] != a.Trials || a.Trials != 60 {
+			t.Errorf("%s: %+v", scheduler, a)
+		}
+		if c := simulateFile(t, scheduler, 60, 4, "seed=8"); fmt.Sprint(fates(a.Machine)) == fmt.Sprint(fates(c.Machine)) {
+			t.Errorf("%s: another seed, the same outcome", scheduler)
+		}
+	}
+}
+
+// fates are how trials ended, as far as decisions made it so.
+func fates(m *core.Machine) (list []string) {
+	for no := range core.TrialNo(m.Trials()) {
+		v := m.View(no)
+		list = append(list, fmt.Sprintf("%d %s %v %d %s", no, v.Params, v.State, v.Iteration, v.Reason))
+	}
+	return list
+}
+
+// decisions are fates but for the last iteration: the host's trials run ahead of
+// the decision.
+func decisions(m *core.Machine) (list []string) {
+	for no := range core.TrialNo(m.Trials()) {
+		v := m.View(no)
+		list = append(list, fmt.Sprintf("%d %s %v %s", no, v.Params, v.State, v.Reason))
+	}
+	return list
+}
+
+// Time is virtual: trials of 27 to 28 s on 4 workers.
+func TestSimulatedTime(t *testing.T) {
+	s := simulateFile(t, "fifo", 40, 4)
+	if s.Results != 40*27 || s.Seconds < 10*27 || s.Seconds > 10*28 || math.Abs(s.Trained-s.Whole) > 1e-6 || s.Trained < 40*27 {
+		t.Errorf("%d results in %v s, trained %v s of %v s", s.Results, s.Seconds, s.Trained, s.Whole)
+	}
+	last := s.Curve[len(s.Curve)-1]
+	if float64(last.Value) > s.Best.Value || float64(last.Seconds) > s.Seconds || s.Curve[0].Results != 1 {
+		t.Errorf("%+v, best %+v", s.Curve, s.Best)
+	}
+	if s := simulateFile(t, "fifo", 40, 4, "budget={time: 100s}"); s.Seconds > 101 || s.Trials > 24 {
+		t.Errorf("with a budget of 100 s: %v s, %d trials", s.Seconds, s.Trials)
+	}
+	if early := simulateFile(t, "{plugin: asha, max: 27}", 40, 4); early.Trained > s.Trained/2 || early.States[core.Terminated] != 40 {
+		t.Errorf("asha trained %v s, fifo %v s", early.Trained, s.Trained)
+	}
+}
+
+// A configuration that failed fails again, as often as it is tried.
+func TestSimulatedFailure(t *testing.T) {
+	file := write(t, "version: 1\nobjective: {metric: score, mode: min}\nspace: {x: {grid: [1, 2]}}\nsearcher: grid\nfailures: {retries: 2}\n").File
+	load := func(s *space.Space) (*curves.Table, error) {
+		return curves.Read(strings.NewReader(`{"params": {"x": 1}, "metrics": {"score": [3, 2]}}
+{"params": {"x": 2}, "metrics": {"score": [1, "NaN"]}, "failed": "out of memory"}`), s)
+	}
+	s, err := Simulate(context.Background(), Options{File: file, Plugins: plugged}, load, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := s.Machine.View(1); v.State != core.Errored || v.Failures != 3 || v.Reason != "out of memory" {
+		t.Errorf("%+v", v)
+	}
+	if s.Best.Value != 2 || s.Outcome != core.Finished {
+		t.Errorf("%+v", s)
+	}
+}
+
+// curving reports curves that cross, from which asha stops some.
+var curving = sdk.TrainablePlugin{
+	Info: sdk.Info{Name: "curving", Version: "1", Options: noOptions},
+	Open: func([]byte) (sdk.Trainable, sdk.TrainableTraits, error) {
+		return sdk.TrainFunc(func(_ context.Context, run sdk.Run) error {
+			var p struct{ X, Y float64 }
+			if err := json.Unmarshal(run.Trial().Params, &p); err != nil {
+				return err
+			}
+			for k := 1.0; k <= 9; k++ {
+				r := sdk.Result{Metrics: []sdk.Metric{{Name: "score", Value: p.X + p.Y/k}}, Done: k == 9}
+				if err := run.Report(r, nil); err != nil {
+					return err
+				}
+			}
+			return nil
+		}), sdk.TrainableTraits{Shared: true, Reusable: true}, nil
+	},
+}
+
+const curvingFile = `version: 1
+name: %s
+seed: 5
+objective: {metric: score, mode: min}
+trainable: {plugin: curving}
+space: {x: {uniform: [0, 1]}, y: {uniform: [0, 2]}}
+concurrency: 1
+trials: 30
+`
+
+// The simulation decides as the host does: an experiment with a scheduler has the
+// same fates as the simulation of that scheduler on what was recorded without.
+func TestSimulatesTheHost(t *testing.T) {
+	for _, scheduler := range []string{"{plugin: asha, max: 9, grace: 1}", "{plugin: median, grace: 2, min_trials: 3}"} {
+		whole, _ := quick(t, fmt.Sprintf(curvingFile, "whole"), curving, asha.Plugin, median.Plugin)
+		if _, err := Run(context.Background(), whole); err != nil {
+			t.Fatal(err)
+		}
+		real, _ := quick(t, fmt.Sprintf(curvingFile, "real")+"scheduler: "+scheduler+"\n", curving, asha.Plugin, median.Plugin)
+		end, err := Run(context.Background(), real)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := analysis.Open(end.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		simulated, err := Backtest(context.Background(), filepath.Join(whole.Storage, "whole"), Options{Plugins: whole.Plugins, Sets: []string{"scheduler=" + scheduler}}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, got := decisions(e.Machine()), decisions(simulated.Machine)
+		stopped := 0
+		for i := range want {
+			if want[i] != got[i] {
+				t.Errorf("the host: %s\nsimulated: %s", want[i], got[i])
+			}
+			if !strings.HasSuffix(want[i], "completed") {
+				stopped++
+			}
+		}
+		if err := e.Close(); err != nil || stopped < 5 || simulated.Cut > 0 {
+			t.Errorf("%d trials were stopped, %d cut: %v", stopped, simulated.Cut, err)
+		}
+	}
+}
+
+// What was stopped then is not known any further.
+func TestBacktestCut(t *testing.T) {
+	o, _ := quick(t, fmt.Sprintf(curvingFile, "stopped")+"scheduler: {plugin: asha, max: 9, grace: 1}\n", curving, asha.Plugin)
+	if _, err := Run(context.Background(), o); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Backtest(context.Background(), filepath.Join(o.Storage, "stopped"), Options{Plugins: o.Plugins, Sets: []string{"scheduler=fifo"}}, 2)
+	if err != nil || s.Cut < 10 || s.Trials != 30 || s.Outcome != core.Finished {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
