@@ -1,0 +1,134 @@
+package bohb
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+// history is the results by budget.
+type history struct {
+	space      *space.Space
+	objectives int
+	trials     map[uint32]*trial
+	budgets    map[uint64]*budget
+	// largest is the largest budget that has a model; results at smaller ones
+	// change nothing any more.
+	largest uint64
+}
+
+// trial is one that has not ended.
+type trial struct {
+	point     space.Point
+	iteration uint64
+	loss      float64
+}
+
+// budget is what is known of one.
+type budget struct {
+	results []result // best first
+	cache   *model   // nil where there is a new result
+}
+
+type result struct {
+	trial uint32
+	loss  float64
+	point space.Point
+}
+
+func newHistory(problem sdk.Problem) *history {
+	return &history{space: problem.Space, objectives: max(1, len(problem.Objectives)),
+		trials: map[uint32]*trial{}, budgets: map[uint64]*budget{}}
+}
+
+func (h *history) observe(e *sdk.Event) error {
+	if n := len(e.Losses); n != 0 && n != h.objectives {
+		return fmt.Errorf("a result of trial %d has %d losses; there are %d objectives", e.Trial, n, h.objectives)
+	}
+	if e.Kind == sdk.TrialAdded {
+		if len(e.Point) != len(h.space.Params) {
+			return fmt.Errorf("trial %d has %d values; the space has %d parameters", e.Trial, len(e.Point), len(h.space.Params))
+		}
+		h.trials[e.Trial] = &trial{point: slices.Clone(e.Point)}
+		return nil
+	}
+	t := h.trials[e.Trial]
+	if t == nil {
+		return nil
+	}
+	if len(e.Losses) > 0 {
+		t.loss = e.Losses[0]
+		t.iteration = max(t.iteration, e.Iteration)
+	}
+	h.settle(e, t)
+	return nil
+}
+
+// settle counts a trial at its budget when it pauses or ends.
+func (h *history) settle(e *sdk.Event, t *trial) {
+	switch e.Kind {
+	case sdk.TrialPaused:
+	case sdk.TrialFailed:
+		t.loss = math.Inf(1)
+		delete(h.trials, e.Trial)
+	case sdk.TrialCompleted, sdk.TrialRemoved:
+		delete(h.trials, e.Trial)
+	default:
+		return
+	}
+	if t.iteration > 0 {
+		h.add(t.iteration, result{e.Trial, t.loss, t.point})
+	}
+}
+
+// add counts a result at a budget; a trial has one there.
+func (h *history) add(iteration uint64, r result) {
+	if math.IsNaN(r.loss) {
+		r.loss = math.Inf(1)
+	}
+	b := h.budgets[iteration]
+	if b == nil {
+		b = &budget{}
+		h.budgets[iteration] = b
+	}
+	b.results = slices.DeleteFunc(b.results, func(x result) bool { return x.trial == r.trial })
+	at, _ := slices.BinarySearchFunc(b.results, r, func(a, b result) int {
+		return cmp.Or(cmp.Compare(a.loss, b.loss), cmp.Compare(a.trial, b.trial))
+	})
+	b.results = slices.Insert(b.results, at, r)
+	b.cache = nil
+	if h.enough(b) {
+		h.largest = max(h.largest, iteration)
+	}
+}
+
+// least is how many rows a density needs.
+func (h *history) least() int { return len(h.space.Params) + 1 }
+
+// enough says whether there are so many trials that both densities can be made.
+func (h *history) enough(b *budget) bool { return len(b.results) >= h.least()+2 }
+
+// model is that of the largest budget that has one, or nil.
+func (h *history) model(good float64) *model {
+	b := h.budgets[h.largest]
+	if b == nil {
+		return nil
+	}
+	if b.cache == nil {
+		b.cache = h.fit(b.results, good)
+	}
+	return b.cache
+}
+
+// fit makes the densities: of the best trials, and of the rest, which share some
+// where there are few.
+func (h *history) fit(results []result, good float64) *model {
+	n := len(results)
+	best := min(n, max(h.least(), int(good*float64(n))))
+	rest := min(n, max(h.least(), n-best))
+	return &model{good: newDensity(h.space, results[:best]), bad: newDensity(h.space, results[n-rest:])}
+}
