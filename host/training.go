@@ -351,7 +351,7 @@ const slowSave = 10 * time.Second
 
 // stopRun asks, waits for the grace, and then does not ask any more (B-023).
 func (t *training) stopRun(a core.StopAttempt, dir string) {
-	stop := train.Command{Kind: train.Stop}
+	stop := train.Command{Kind: train.Stop, Paused: a.Paused}
 	if a.SaveID != 0 {
 		staged, err := storage.Stage(dir, a.SaveID)
 		if noSpace(err) {

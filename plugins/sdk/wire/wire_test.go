@@ -189,7 +189,7 @@ func command() *rapid.Generator[train.Command] {
 	return rapid.Custom(func(t *rapid.T) train.Command {
 		c := train.Command{
 			Kind: train.CommandKind(rapid.IntRange(1, 5).Draw(t, "kind")), Run: rapid.Uint64().Draw(t, "run"),
-			Credits: rapid.Uint32().Draw(t, "credits"), Dir: text.Draw(t, "dir"),
+			Credits: rapid.Uint32().Draw(t, "credits"), Dir: text.Draw(t, "dir"), Paused: rapid.Bool().Draw(t, "paused"),
 		}
 		if rapid.Bool().Draw(t, "trial") {
 			c.Trial = &sdk.Trial{
