@@ -39,6 +39,9 @@ type Options struct {
 	Plugins  *bundled.Registry
 	// Clock is the machine's unless set.
 	Clock Clock
+	// CallTimeout is the deadline of one call of a searcher, scheduler or
+	// reporter; 0: 5 minutes.
+	CallTimeout time.Duration
 	// Ask asks the user a question (Resume prompt).
 	Ask func(question string) bool
 	// inProcess runs bundled plugins in this process.

@@ -21,7 +21,8 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// callTimeout is the deadline of one call of a searcher or scheduler.
+// callTimeout is the deadline of one call of a plugin, unless Options say
+// otherwise.
 const callTimeout = 5 * time.Minute
 
 // opener starts the plugins that an experiment names.
@@ -33,10 +34,18 @@ type opener struct {
 	log        *Log
 	logPath    string
 	clock      Clock
-	mark       string // of what this host starts
-	planned    *int64 // trials, where they are not those of the file
+	mark       string        // of what this host starts
+	planned    *int64        // trials, where they are not those of the file
+	timeout    time.Duration // of a call; 0: callTimeout
 	// inProcess runs bundled plugins without a process of their own.
 	inProcess bool
+}
+
+func (o *opener) limit() time.Duration {
+	if o.timeout == 0 {
+		return callTimeout
+	}
+	return o.timeout
 }
 
 // start starts one plugin. A name is a bundled plugin's, a path a program's.
@@ -82,12 +91,12 @@ func (o *opener) configured(c process.Config, env []string) process.Config {
 }
 
 // Known says whether a bundled plugin is there, and checks its options; errors
-// have the place in the file.
-func Known(plugins *bundled.Registry, kind sdk.Kind, ref config.PluginRef) error {
+// have the place in the file. Others are names that would also do.
+func Known(plugins *bundled.Registry, kind sdk.Kind, ref config.PluginRef, others ...string) error {
 	if ref.IsPath() {
 		return nil
 	}
-	var names []string
+	names := others
 	for _, info := range plugins.Infos() {
 		if info.Kind != kind {
 			continue
@@ -118,7 +127,7 @@ func (o *opener) problem(use purpose) sdk.Problem {
 
 func (o *opener) supervision(title string, h *history, to core.Audience, traits func() sdk.Traits) plugin.Supervision {
 	return plugin.Supervision{
-		Name: title, Now: o.clock.Now, CallTimeout: callTimeout, History: h.tell(to, traits),
+		Name: title, Now: o.clock.Now, CallTimeout: o.limit(), History: h.tell(to, traits),
 		Restarted: func(err error) { o.log.Warn("it is restarted with what it knew: " + err.Error()) },
 	}
 }

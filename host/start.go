@@ -36,7 +36,7 @@ func (s *session) first() ([]core.Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	events := []core.Event{&core.HostStarted{Wall: s.clock.Now().UnixNano(), PID: uint32(os.Getpid()), Host: s.narrator.host}}
+	events := []core.Event{&core.HostStarted{Wall: s.clock.Now().UnixNano(), PID: uint32(os.Getpid()), Host: hostname()}}
 	switch {
 	case !s.begun:
 		events = append([]core.Event{&core.ExperimentStarted{Spec: spec}}, events...)
@@ -214,11 +214,7 @@ func (s *session) makeLoop() {
 	}
 	s.loop = &Loop{machine: s.machine, record: s.record, crew: s.crew, clock: s.clock, log: s.log, inbox: s.inbox,
 		disk: s.disk, rules: newRules(s.experiment), began: s.clock.Now(), before: time.Duration(s.last), now: s.last, names: n}
-	s.loop.heard = func(e core.Event) {
-		if started, ok := e.(*core.AttemptStarted); ok {
-			s.narrator.attempt(started)
-		}
-	}
+	s.loop.heard = func(e core.Event) { s.narrator.heard(e, s.crew.publishing.tell) }
 }
 
 func (s *session) running() time.Duration { return s.loop.before + s.clock.Since(s.loop.began) }
@@ -235,9 +231,7 @@ func (s *session) fail(err error) {
 func (s *session) run(ctx context.Context) (Ended, error) {
 	turning, stop := context.WithCancel(context.Background())
 	defer stop()
-	if err := s.startDrivers(turning); err != nil {
-		return Ended{}, err
-	}
+	s.startDrivers(turning)
 	deaf := s.listen(turning.Done())
 	go s.draw(turning)
 	s.loop.leave = ctx.Done()
@@ -266,13 +260,9 @@ func (s *session) run(ctx context.Context) (Ended, error) {
 	return s.ended(), err
 }
 
-func (s *session) startDrivers(ctx context.Context) error {
+func (s *session) startDrivers(ctx context.Context) {
 	c := s.crew
-	reporters, err := s.reporters()
-	if err != nil {
-		return err
-	}
-	s.publish(reporters)
+	s.publish(s.reporters())
 	go c.searching.run(ctx)
 	go c.scheduling.run(ctx)
 	if c.training != nil {
@@ -282,7 +272,6 @@ func (s *session) startDrivers(ctx context.Context) error {
 	c.scheduling.work.flush()
 	c.publishing.flush()
 	c.scheduling.checkStuck()
-	return nil
 }
 
 // publish begins to tell reporters.

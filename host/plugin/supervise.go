@@ -9,12 +9,23 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// Strikes within StrikeWindow are how many failures end the supervision
-// (B-077).
+// StrikesOut failures within StrikeWindow end the supervision (B-077).
 const (
-	Strikes      = 3
+	StrikesOut   = 3
 	StrikeWindow = time.Minute
 )
+
+// Strikes are the last failures of a plugin.
+type Strikes struct{ at []time.Time }
+
+// Out notes a failure and reports whether it was one too many.
+func (s *Strikes) Out(now time.Time) bool {
+	s.at = append(s.at, now)
+	if len(s.at) > StrikesOut {
+		s.at = s.at[1:]
+	}
+	return len(s.at) == StrikesOut && now.Sub(s.at[0]) < StrikeWindow
+}
 
 // History tells events again: those whose number n has after < n <= through and
 // that the plugin had been told, in order, in batches. It returns tell's error.
@@ -52,7 +63,7 @@ type GaveUpError struct {
 }
 
 func (e *GaveUpError) Error() string {
-	return fmt.Sprintf("%s failed %d times within %v, and is given up; the last time: %v", e.Name, Strikes, StrikeWindow, e.Last)
+	return fmt.Sprintf("%s failed %d times within %v, and is given up; the last time: %v", e.Name, StrikesOut, StrikeWindow, e.Last)
 }
 
 // Unwrap returns the last failure.
@@ -74,7 +85,7 @@ type kept[T Instance] struct {
 	current T
 	alive   bool
 	closed  bool
-	strikes []time.Time
+	strikes Strikes
 }
 
 // first opens the plugin for the first time: what it refuses then is the
@@ -102,7 +113,7 @@ func (k *kept[T]) do(ctx context.Context, err error, f func(context.Context, T) 
 		if _, own := errors.AsType[*historyError](err); own || ctx.Err() != nil {
 			return err // the plugin is not to blame, or the caller has left
 		}
-		if k.strike() {
+		if k.strikes.Out(k.Now()) {
 			return &GaveUpError{Name: k.Name, Last: err}
 		}
 		if k.Restarted != nil {
@@ -167,16 +178,6 @@ func (k *kept[T]) deadline(ctx context.Context) (context.Context, context.Cancel
 	return context.WithTimeout(ctx, k.CallTimeout)
 }
 
-// strike notes a failure and reports whether it was one too many.
-func (k *kept[T]) strike() bool {
-	now := k.Now()
-	k.strikes = append(k.strikes, now)
-	if len(k.strikes) > Strikes {
-		k.strikes = k.strikes[1:]
-	}
-	return len(k.strikes) == Strikes && now.Sub(k.strikes[0]) < StrikeWindow
-}
-
 // drop ends a plugin that failed.
 func (k *kept[T]) drop() {
 	if k.alive {
@@ -227,7 +228,7 @@ type keptSearcher struct{ kept[Searcher] }
 
 // SuperviseSearcher opens a searcher that is restarted, with what it knew, when
 // it crashes, hangs or answers nonsense; the call that failed is repeated. Its
-// methods are for one goroutine. After [Strikes] failures within
+// methods are for one goroutine. After [StrikesOut] failures within
 // [StrikeWindow] a call returns a *[GaveUpError].
 func SuperviseSearcher(ctx context.Context, s Supervision, open func(ctx context.Context, snapshot []byte) (Searcher, error)) (Searcher, error) {
 	k := &keptSearcher{kept[Searcher]{
