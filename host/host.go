@@ -46,6 +46,8 @@ type Options struct {
 	Ask func(question string) bool
 	// inProcess runs bundled plugins in this process.
 	inProcess bool
+	// snapshotEvery replaces snapshotEvery; 0: it does not.
+	snapshotEvery uint64
 	// manual: the caller trains (AskTell); source is then the experiment
 	// where it came from elsewhere than File.
 	manual bool

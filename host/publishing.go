@@ -25,7 +25,7 @@ type publishing struct {
 
 	mu      sync.Mutex
 	events  []report.Event
-	deeds   []func() error // deletions
+	deeds   []func() // what rests on the record
 	wake    chan struct{}
 	closing chan struct{}
 	done    chan struct{}
@@ -44,8 +44,17 @@ func (p *publishing) tell(e report.Event) {
 
 // delete removes a checkpoint, later.
 func (p *publishing) delete(dir string, id uint32) {
+	p.later(func() {
+		if err := storage.RemoveCheckpoint(dir, id); err != nil {
+			p.log.Warn("a checkpoint could not be deleted: " + err.Error())
+		}
+	})
+}
+
+// later does something once the record of all that has happened is safe.
+func (p *publishing) later(do func()) {
 	p.mu.Lock()
-	p.deeds = append(p.deeds, func() error { return storage.RemoveCheckpoint(dir, id) })
+	p.deeds = append(p.deeds, do)
 	p.mu.Unlock()
 }
 
@@ -93,9 +102,7 @@ func (p *publishing) publish() {
 		r.put(events)
 	}
 	for _, do := range deeds {
-		if err := do(); err != nil {
-			p.log.Warn("a checkpoint could not be deleted: " + err.Error())
-		}
+		do()
 	}
 }
 

@@ -140,10 +140,10 @@ func (r *replaying) reopen(told uint64) error {
 	if len(r.searcher.untold) > 0 {
 		told = r.searcher.untold[0].Number - 1
 	}
-	if r.searcher.Searcher, err = o.searcher(r.ctx, r.history, told); err != nil {
+	if r.searcher.Searcher, err = o.searcher(r.ctx, r.history, told, &snapshots{}); err != nil {
 		return err
 	}
-	r.scheduler.Scheduler, err = o.scheduler(r.ctx, r.history, r.machine.Decided())
+	r.scheduler.Scheduler, err = o.scheduler(r.ctx, r.history, r.machine.Decided(), &snapshots{})
 	return err
 }
 

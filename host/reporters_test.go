@@ -327,7 +327,7 @@ func TestReportersInTheFile(t *testing.T) {
 
 // recordOf runs an experiment of many results, and returns what reporters hear.
 func recordOf(t *testing.T) (d storage.Dir, open func() (*following, error), events []report.Event) {
-	o, _ := quick(t, search("space: {x: {uniform: [0, 1]}}\ntrials: 200\n"))
+	o, _ := quick(t, search("space: {x: {uniform: [0, 1]}}\ntrials: 120\n"))
 	d, err := storage.At(finish(t, o).Dir)
 	if err != nil {
 		t.Fatal(err)
@@ -351,7 +351,7 @@ func recordOf(t *testing.T) (d storage.Dir, open func() (*following, error), eve
 // gated hears a batch each time that it is let.
 type gated struct {
 	let    chan struct{}
-	fails  map[int]uint64 // calls that fail, and after which event it goes on
+	fails  map[int]float64 // calls that fail, and how much of what it had it keeps
 	calls  int
 	after  uint64
 	events []report.Event
@@ -360,10 +360,10 @@ type gated struct {
 func (g *gated) Report(ctx context.Context, events []report.Event) error {
 	<-g.let
 	g.calls++
-	if after, ok := g.fails[g.calls]; ok {
-		g.after = after
-		for len(g.events) > 0 && g.events[len(g.events)-1].Number > after {
-			g.events = g.events[:len(g.events)-1]
+	if share, ok := g.fails[g.calls]; ok {
+		g.events, g.after = g.events[:int(share*float64(len(g.events)))], 0
+		if n := len(g.events); n > 0 {
+			g.after = g.events[n-1].Number
 		}
 		return errors.New("no luck")
 	}
@@ -378,9 +378,9 @@ func (g *gated) Close() error                                  { return nil }
 // the record, also when it has crashed and has lost some that it had taken.
 func TestReporterFallsBehind(t *testing.T) {
 	_, open, events := recordOf(t)
-	for name, fails := range map[string]map[int]uint64{
+	for name, fails := range map[string]map[int]float64{
 		"slow":               nil,
-		"crashes":            {2: events[700].Number, 5: events[90].Number},
+		"crashes":            {2: 1, 4: 0.5, 5: 0.9},
 		"crashes at once":    {1: 0},
 		"crashes and forgot": {3: 0},
 	} {

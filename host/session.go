@@ -360,8 +360,16 @@ func (s *session) encode(params []byte) (space.Point, error) {
 }
 
 func (s *session) opener() *opener {
-	return &opener{experiment: s.experiment, seed: s.file.Seed, plugins: s.options.Plugins, baseDir: dirOf(s.file.File),
-		log: s.log, logPath: s.dir.Log(), clock: s.clock, mark: s.mark, timeout: s.options.CallTimeout, inProcess: s.options.inProcess}
+	o := &opener{experiment: s.experiment, seed: s.file.Seed, plugins: s.options.Plugins, baseDir: dirOf(s.file.File),
+		log: s.log, logPath: s.dir.Log(), clock: s.clock, mark: s.mark, timeout: s.options.CallTimeout, inProcess: s.options.inProcess,
+		run: s.file.RunID, snapshotEvery: max(s.options.snapshotEvery, 1)}
+	if s.options.snapshotEvery == 0 {
+		o.snapshotEvery = snapshotEvery
+	}
+	if s.lock != nil {
+		o.snapshotDir = s.dir.Snapshots()
+	}
+	return o
 }
 
 func (s *session) openPlugins(told, decided uint64) (err error) {

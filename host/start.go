@@ -160,11 +160,13 @@ func (s *session) makeCrew() {
 		searching: &searching{searcher: s.plugins.searcher, name: e.Searcher.Name, seed: seed, inbox: s.inbox, log: s.log,
 			clock: s.clock, slow: slowCall, work: newQueue[searchWork](), done: make(chan struct{}),
 			space:      e.Space,
-			suggestion: s.suggestion},
+			suggestion: s.suggestion, told: s.plugins.told, snapshots: s.plugins.searched},
 		scheduling: &scheduling{scheduler: s.plugins.scheduler, name: e.Scheduler.Name, inbox: s.inbox, log: s.log,
 			clock: s.clock, slow: slowCall, work: newQueue[scheduleWork](), done: make(chan struct{}),
-			params: func(p space.Point) ([]byte, error) { return e.Resolve(p, seed) }},
+			snapshots: s.plugins.scheduled,
+			params:    func(p space.Point) ([]byte, error) { return e.Resolve(p, seed) }},
 	}
+	s.plugins.searched.later, s.plugins.scheduled.later = s.crew.publishing.later, s.crew.publishing.later
 	s.crew.running = s.running
 	s.board = &board{machine: s.machine, report: s.trials.report, running: s.running, clock: s.clock,
 		status: report.Status{Name: e.Name, Dir: s.dir.Path(), State: analysis.Running, Planned: plannedTrials(e),

@@ -46,6 +46,11 @@ type Supervision struct {
 	// Restarted, if set, hears of each failure before the restart.
 	Restarted func(failure error)
 
+	// Forgot, if set, hears why a snapshot is not used any more: the plugin
+	// cannot be opened with it, or fails in its first call with it. It is told
+	// the whole history instead, which is no failure of its own.
+	Forgot func(why error)
+
 	// Snapshot and SnapshotAt are a snapshot to begin with, and the number of
 	// the last event in it. Through is the number of the last event that the
 	// plugin shall be told when it is first opened: those of a resumed
@@ -85,6 +90,7 @@ type kept[T Instance] struct {
 	current T
 	alive   bool
 	closed  bool
+	untried bool // opened from a snapshot, and nothing has gone well since
 	strikes Strikes
 }
 
@@ -92,6 +98,11 @@ type kept[T Instance] struct {
 // user's to mend, and is not tried again.
 func (k *kept[T]) first(ctx context.Context) error {
 	err := k.try(ctx, func(context.Context, T) error { return nil })
+	if err != nil && k.untried {
+		k.drop()
+		k.forget(err)
+		err = k.try(ctx, func(context.Context, T) error { return nil })
+	}
 	if err == nil || FailureOf(err) == Refused || FailureOf(err) == NotStarted {
 		return err
 	}
@@ -103,7 +114,9 @@ func (k *kept[T]) call(ctx context.Context, f func(context.Context, T) error) er
 	if k.closed {
 		return fmt.Errorf("%s is closed", k.Name)
 	}
-	return k.do(ctx, k.try(ctx, f), f)
+	err := k.do(ctx, k.try(ctx, f), f)
+	k.untried = k.untried && err != nil
+	return err
 }
 
 // do repeats a call that failed with err, until it succeeds or strikes are out.
@@ -112,6 +125,11 @@ func (k *kept[T]) do(ctx context.Context, err error, f func(context.Context, T) 
 		k.drop()
 		if _, own := errors.AsType[*historyError](err); own || ctx.Err() != nil {
 			return err // the plugin is not to blame, or the caller has left
+		}
+		if k.untried {
+			k.forget(err)
+			err = k.try(ctx, f)
+			continue
 		}
 		if k.strikes.Out(k.Now()) {
 			return &GaveUpError{Name: k.Name, Last: err}
@@ -136,10 +154,19 @@ func (k *kept[T]) try(ctx context.Context, f func(context.Context, T) error) err
 	return f(ctx, k.current)
 }
 
+// forget does without the snapshot from here on.
+func (k *kept[T]) forget(why error) {
+	k.Supervision.Snapshot, k.SnapshotAt, k.untried = nil, 0, false
+	if k.Forgot != nil {
+		k.Forgot(why)
+	}
+}
+
 // restart opens the plugin and tells it again what it knew.
 func (k *kept[T]) restart(ctx context.Context) error {
 	openCtx, cancel := k.deadline(ctx)
 	defer cancel()
+	k.untried = len(k.Supervision.Snapshot) > 0
 	p, err := k.open(openCtx, k.Supervision.Snapshot)
 	if err != nil {
 		return err
@@ -199,19 +226,23 @@ func (k *kept[T]) Traits() sdk.Traits { return k.current.Traits() }
 // Snapshots reports whether the plugin makes snapshots.
 func (k *kept[T]) Snapshots() bool { return k.current.Snapshots() }
 
-// Snapshot asks for the state and keeps it for the next restart.
+// Snapshot asks for the state and keeps it for the next restart. It is no strike
+// if that fails: nothing depends on it. The plugin is restarted then, before the
+// next call.
 func (k *kept[T]) Snapshot(ctx context.Context) (state []byte, err error) {
-	if !k.Snapshots() {
+	if k.closed || k.alive && !k.Snapshots() {
 		return nil, fmt.Errorf("%s makes no snapshots", k.Name)
 	}
-	err = k.call(ctx, func(ctx context.Context, p T) (err error) {
+	err = k.try(ctx, func(ctx context.Context, p T) (err error) {
 		state, err = p.Snapshot(ctx)
 		return err
 	})
-	if err == nil {
-		k.Supervision.Snapshot, k.SnapshotAt = state, k.Through
+	if err != nil {
+		k.drop()
+		return nil, err
 	}
-	return state, err
+	k.Supervision.Snapshot, k.SnapshotAt = state, k.Through
+	return state, nil
 }
 
 // Close ends the plugin.
