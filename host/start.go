@@ -198,7 +198,7 @@ func (s *session) makeTraining() *training {
 	o := s.opener()
 	x := &training{open: o.trainable, shared: t.Shared, reuse: t.Reusable && e.Reuse != "false",
 		grace: e.StopGrace, inbox: s.inbox, log: s.log, clock: s.clock, storage: s.dir,
-		disk: s.disk, work: newQueue[trainWork](), done: make(chan struct{}), ending: make(chan struct{}), runs: map[core.TrialNo]*run{}, workers: map[*worker]bool{}}
+		disk: s.disk, work: newQueue[trainWork](), done: make(chan struct{}), ending: make(chan struct{}), runs: map[core.TrialNo]*run{}, workers: map[*worker]bool{}, names: map[string]bool{}}
 	if e.Trainable.Plugin != nil {
 		x.deadline = e.Trainable.Deadline
 	}
