@@ -231,7 +231,7 @@ func (r *replaying) decided(e *core.SchedulerDecided) error {
 	if err != nil {
 		return err
 	}
-	now, err := decided(due, answer, func(p space.Point) ([]byte, error) { return r.experiment.Resolve(p, r.seed) })
+	now, err := decided(due, answer, func(p space.Point) ([]byte, error) { return exploited(r.experiment, r.seed, p) })
 	if err != nil {
 		return err
 	}

@@ -164,7 +164,7 @@ func (s *session) makeCrew() {
 		scheduling: &scheduling{scheduler: s.plugins.scheduler, name: e.Scheduler.Name, inbox: s.inbox, log: s.log,
 			clock: s.clock, slow: slowCall, work: newQueue[scheduleWork](), done: make(chan struct{}),
 			snapshots: s.plugins.scheduled,
-			params:    func(p space.Point) ([]byte, error) { return e.Resolve(p, seed) }},
+			params:    func(p space.Point) ([]byte, error) { return exploited(e, seed, p) }},
 	}
 	s.plugins.searched.later, s.plugins.scheduled.later = s.crew.publishing.later, s.crew.publishing.later
 	s.crew.running = s.running
