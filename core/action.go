@@ -51,6 +51,8 @@ type (
 		Trial   TrialNo
 		Attempt uint32
 		SaveID  uint32
+		// Paused: the trial is to go on later.
+		Paused bool
 	}
 	// DeleteCheckpoint: nobody needs it any more. It may be carried out only
 	// once all that was recorded so far is safe.

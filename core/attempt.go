@@ -35,7 +35,7 @@ func (m *Machine) stopAttempt(no TrialNo, why intent, text string) {
 	if !first || !l.placed || l.over {
 		return // told already, or gone
 	}
-	stop := StopAttempt{Trial: no, Attempt: t.attempt}
+	stop := StopAttempt{Trial: no, Attempt: t.attempt, Paused: why == toPause || why == toRequeue}
 	if m.savesAtStop(t, why) {
 		stop.SaveID = m.newCheckpointID(t)
 		l.saving++

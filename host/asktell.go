@@ -73,9 +73,7 @@ func (o Options) manualSession(e *config.Experiment) (*session, error) {
 // hands afterwards.
 func (s *session) converse(ctx context.Context, in *asktell.Input, w io.Writer) error {
 	m := newManual(s)
-	if err := m.publishAll(); err != nil {
-		return err
-	}
+	m.publishAll()
 	err := asktell.Serve(ctx, in, w, m)
 	if broken := m.leave(); broken != nil {
 		return broken

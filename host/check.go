@@ -16,8 +16,9 @@ func check(o Options, e *config.Experiment) error {
 	if t := e.Trainable; t != nil && t.Plugin != nil {
 		errs = append(errs, Known(o.Plugins, sdk.KindTrainable, *t.Plugin))
 	}
-	_, err := formatsOf(e)
-	errs = append(errs, err)
+	for _, ref := range e.Reporters {
+		errs = append(errs, knownReporter(o.Plugins, ref))
+	}
 	errs = append(errs, missing(e)...)
 	if err := errors.Join(errs...); err != nil {
 		return &UserError{err}

@@ -39,10 +39,15 @@ type Options struct {
 	Plugins  *bundled.Registry
 	// Clock is the machine's unless set.
 	Clock Clock
+	// CallTimeout is the deadline of one call of a searcher, scheduler or
+	// reporter; 0: 5 minutes.
+	CallTimeout time.Duration
 	// Ask asks the user a question (Resume prompt).
 	Ask func(question string) bool
 	// inProcess runs bundled plugins in this process.
 	inProcess bool
+	// snapshotEvery replaces snapshotEvery; 0: it does not.
+	snapshotEvery uint64
 	// manual: the caller trains (AskTell); source is then the experiment
 	// where it came from elsewhere than File.
 	manual bool

@@ -42,15 +42,12 @@ func newManual(s *session) *manual {
 }
 
 // publishAll tells reporters, where something is kept.
-func (m *manual) publishAll() (err error) {
+func (m *manual) publishAll() {
 	var reporters []*reporting
 	if m.lock != nil {
-		reporters, err = m.reporters()
+		reporters = m.reporters()
 	}
-	if err == nil {
-		m.publish(reporters)
-	}
-	return err
+	m.publish(reporters)
 }
 
 // act takes the actions that are about trials' attempts.

@@ -11,10 +11,40 @@ import (
 	"github.com/tunehost/tunehost/host/report"
 )
 
+func newNarrator(m *core.Machine, t *trials) *narrator {
+	return &narrator{machine: m, trial: t.report, tracks: map[core.TrialNo]*track{}}
+}
+
+// number is the event's of an observation.
+func (n *narrator) number(o core.Observation) uint64 { return o.Number + n.hosts }
+
+// last is the number of the last event.
+func (n *narrator) last() uint64 { return n.seen + n.hosts }
+
+func (n *narrator) now() time.Time { return time.Unix(0, n.machine.Wall(n.machine.Now())) }
+
+// began makes a report of a host's start. It is called before those of the
+// observations that the start has led to.
+func (n *narrator) began() report.Event {
+	n.hosts++
+	return report.Event{Number: n.last(), Kind: report.Began, Time: n.now(), Resumed: n.hosts > 1}
+}
+
+// heard takes note of what is no observation, right after it was applied.
+func (n *narrator) heard(e core.Event, tell func(report.Event)) {
+	switch e := e.(type) {
+	case *core.AttemptStarted:
+		n.track(e.Trial).pid = e.PID
+	case *core.HostStarted:
+		n.host = e.Host
+		tell(n.began())
+	}
+}
+
 // event makes a report of an observation. The machine is as it was right after.
 func (n *narrator) event(o core.Observation) report.Event {
-	m := n.machine
-	e := report.Event{Number: o.Number, Kind: o.Kind, Time: time.Unix(0, m.Wall(m.Now())), Reason: o.Reason, Iteration: o.Iteration}
+	n.seen = o.Number
+	e := report.Event{Number: n.number(o), Kind: o.Kind, Time: n.now(), Reason: o.Reason, Iteration: o.Iteration}
 	if o.Kind == core.SawEnd {
 		return e
 	}
@@ -38,6 +68,7 @@ func (n *narrator) event(o core.Observation) report.Event {
 
 // follow takes note of an observation that nobody needs a report of.
 func (n *narrator) follow(o core.Observation) {
+	n.seen = o.Number
 	switch o.Kind {
 	case core.SawStarted:
 		n.begin(o)
@@ -51,11 +82,6 @@ func (n *narrator) follow(o core.Observation) {
 	if o.Kind != core.SawEnd && n.machine.State(o.Trial).Final() {
 		delete(n.tracks, o.Trial)
 	}
-}
-
-// attempt notes who runs the attempt.
-func (n *narrator) attempt(e *core.AttemptStarted) {
-	n.track(e.Trial).pid = e.PID
 }
 
 func (n *narrator) track(no core.TrialNo) *track {

@@ -21,7 +21,8 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// callTimeout is the deadline of one call of a searcher or scheduler.
+// callTimeout is the deadline of one call of a plugin, unless Options say
+// otherwise.
 const callTimeout = 5 * time.Minute
 
 // opener starts the plugins that an experiment names.
@@ -33,10 +34,21 @@ type opener struct {
 	log        *Log
 	logPath    string
 	clock      Clock
-	mark       string // of what this host starts
-	planned    *int64 // trials, where they are not those of the file
+	mark       string        // of what this host starts
+	planned    *int64        // trials, where they are not those of the file
+	timeout    time.Duration // of a call; 0: callTimeout
+	// run is the run's id; snapshotDir "": no snapshots are kept.
+	run, snapshotDir string
+	snapshotEvery    uint64
 	// inProcess runs bundled plugins without a process of their own.
 	inProcess bool
+}
+
+func (o *opener) limit() time.Duration {
+	if o.timeout == 0 {
+		return callTimeout
+	}
+	return o.timeout
 }
 
 // start starts one plugin. A name is a bundled plugin's, a path a program's.
@@ -44,11 +56,15 @@ func (o *opener) start(ctx context.Context, kind sdk.Kind, ref config.PluginRef,
 	if !ref.IsPath() {
 		return o.startBundled(ctx, kind, ref, env)
 	}
-	path := ref.Name
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(o.baseDir, path)
+	return process.Start(ctx, o.configured(process.Config{Kind: kind, Name: ref.Name, Path: o.path(ref), Dir: o.baseDir}, env))
+}
+
+// path is where a plugin's program is that the file gives by its path.
+func (o *opener) path(ref config.PluginRef) string {
+	if filepath.IsAbs(ref.Name) {
+		return ref.Name
 	}
-	return process.Start(ctx, o.configured(process.Config{Kind: kind, Name: ref.Name, Path: path, Dir: o.baseDir}, env))
+	return filepath.Join(o.baseDir, ref.Name)
 }
 
 func (o *opener) startBundled(ctx context.Context, kind sdk.Kind, ref config.PluginRef, env []string) (plugin.Plugin, error) {
@@ -82,12 +98,12 @@ func (o *opener) configured(c process.Config, env []string) process.Config {
 }
 
 // Known says whether a bundled plugin is there, and checks its options; errors
-// have the place in the file.
-func Known(plugins *bundled.Registry, kind sdk.Kind, ref config.PluginRef) error {
+// have the place in the file. Others are names that would also do.
+func Known(plugins *bundled.Registry, kind sdk.Kind, ref config.PluginRef, others ...string) error {
 	if ref.IsPath() {
 		return nil
 	}
-	var names []string
+	names := others
 	for _, info := range plugins.Infos() {
 		if info.Kind != kind {
 			continue
@@ -118,17 +134,19 @@ func (o *opener) problem(use purpose) sdk.Problem {
 
 func (o *opener) supervision(title string, h *history, to core.Audience, traits func() sdk.Traits) plugin.Supervision {
 	return plugin.Supervision{
-		Name: title, Now: o.clock.Now, CallTimeout: callTimeout, History: h.tell(to, traits),
+		Name: title, Now: o.clock.Now, CallTimeout: o.limit(), History: h.tell(to, traits),
 		Restarted: func(err error) { o.log.Warn("it is restarted with what it knew: " + err.Error()) },
+		Forgot:    func(err error) { o.log.Info("its snapshot is not used: " + err.Error()) },
 	}
 }
 
 // searcher opens the searcher, told of everything up to an observation.
-func (o *opener) searcher(ctx context.Context, h *history, through uint64) (s plugin.Searcher, err error) {
+func (o *opener) searcher(ctx context.Context, h *history, through uint64, kept *snapshots) (s plugin.Searcher, err error) {
 	ref := o.experiment.Searcher
 	var traits sdk.Traits
 	care := o.supervision(fmt.Sprintf("searcher %q", ref.Name), h, core.ToSearcher, func() sdk.Traits { return traits })
 	care.Through = through
+	care.Snapshot, care.SnapshotAt = kept.newest(through)
 	return plugin.SuperviseSearcher(ctx, care, func(ctx context.Context, snapshot []byte) (plugin.Searcher, error) {
 		p, err := o.start(ctx, sdk.KindSearcher, ref, nil)
 		if err != nil {
@@ -145,11 +163,12 @@ func (o *opener) searcher(ctx context.Context, h *history, through uint64) (s pl
 }
 
 // scheduler opens the scheduler, told of everything that it has answered.
-func (o *opener) scheduler(ctx context.Context, h *history, through uint64) (s plugin.Scheduler, err error) {
+func (o *opener) scheduler(ctx context.Context, h *history, through uint64, kept *snapshots) (s plugin.Scheduler, err error) {
 	ref := o.experiment.Scheduler
 	var traits sdk.Traits
 	care := o.supervision(fmt.Sprintf("scheduler %q", ref.Name), h, core.ToScheduler, func() sdk.Traits { return traits })
 	care.Through = through
+	care.Snapshot, care.SnapshotAt = kept.newest(through)
 	return plugin.SuperviseScheduler(ctx, care, func(ctx context.Context, snapshot []byte) (plugin.Scheduler, error) {
 		p, err := o.start(ctx, sdk.KindScheduler, ref, nil)
 		if err != nil {
@@ -249,13 +268,20 @@ type plugins struct {
 	searcher  plugin.Searcher
 	scheduler plugin.Scheduler
 	trainer   plugin.Trainer
+	// searched and scheduled are their snapshots; told is the last event that
+	// the searcher was told when it was opened.
+	searched, scheduled *snapshots
+	told                uint64
 }
 
 func (o *opener) open(ctx context.Context, h *history, told, decided uint64) (p plugins, err error) {
+	p.told = told
+	p.searched = o.snapshots(sdk.KindSearcher, o.experiment.Searcher, forSearcher)
+	p.scheduled = o.snapshots(sdk.KindScheduler, o.experiment.Scheduler, forScheduler)
 	var wait sync.WaitGroup
 	var errs [3]error
-	wait.Go(func() { p.searcher, errs[0] = o.searcher(ctx, h, told) })
-	wait.Go(func() { p.scheduler, errs[1] = o.scheduler(ctx, h, decided) })
+	wait.Go(func() { p.searcher, errs[0] = o.searcher(ctx, h, told, p.searched) })
+	wait.Go(func() { p.scheduler, errs[1] = o.scheduler(ctx, h, decided, p.scheduled) })
 	if o.experiment.Trainable != nil {
 		wait.Go(func() { p.trainer, errs[2] = o.trainable(ctx, nil) })
 	}

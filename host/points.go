@@ -3,6 +3,7 @@ package host
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/config"
@@ -45,4 +46,18 @@ func complete(e *config.Experiment, seed, index uint64, given space.Point) (core
 	e.Prune(p)
 	params, err := e.Resolve(p, seedFor(seed, forPoint, index))
 	return core.Suggestion{Params: params}, err
+}
+
+// exploited are the parameters of a scheduler's point, which must lie in the
+// space like a searcher's.
+func exploited(e *config.Experiment, seed uint64, p space.Point) ([]byte, error) {
+	if len(p) != len(e.Space.Params) {
+		return nil, fmt.Errorf("its point has %d values, the space has %d parameters", len(p), len(e.Space.Params))
+	}
+	p = slices.Clone(p)
+	e.Prune(p)
+	if err := e.Space.Check(p); err != nil && !e.Space.Opaque {
+		return nil, err
+	}
+	return e.Resolve(p, seed)
 }

@@ -25,7 +25,7 @@ type publishing struct {
 
 	mu      sync.Mutex
 	events  []report.Event
-	deeds   []func() error // deletions
+	deeds   []func() // what rests on the record
 	wake    chan struct{}
 	closing chan struct{}
 	done    chan struct{}
@@ -44,8 +44,17 @@ func (p *publishing) tell(e report.Event) {
 
 // delete removes a checkpoint, later.
 func (p *publishing) delete(dir string, id uint32) {
+	p.later(func() {
+		if err := storage.RemoveCheckpoint(dir, id); err != nil {
+			p.log.Warn("a checkpoint could not be deleted: " + err.Error())
+		}
+	})
+}
+
+// later does something once the record of all that has happened is safe.
+func (p *publishing) later(do func()) {
 	p.mu.Lock()
-	p.deeds = append(p.deeds, func() error { return storage.RemoveCheckpoint(dir, id) })
+	p.deeds = append(p.deeds, do)
 	p.mu.Unlock()
 }
 
@@ -93,68 +102,19 @@ func (p *publishing) publish() {
 		r.put(events)
 	}
 	for _, do := range deeds {
-		if err := do(); err != nil {
-			p.log.Warn("a checkpoint could not be deleted: " + err.Error())
-		}
+		do()
 	}
 }
 
-// close tells the rest and waits for all reporters.
+// close tells the rest and waits for all reporters until the context ends.
 func (p *publishing) close(ctx context.Context) {
 	close(p.closing)
 	<-p.done
 	for _, r := range p.reporters {
-		r.work.close()
+		r.end()
 	}
 	for _, r := range p.reporters {
-		select {
-		case <-r.done:
-		case <-ctx.Done():
-		}
-	}
-}
-
-// reporting tells one reporter, at its own pace (B-127).
-type reporting struct {
-	name     string
-	reporter report.Reporter
-	// after is the number of the last event that it has had.
-	after uint64
-	log   *Log
-	work  *queue[[]report.Event]
-	done  chan struct{}
-}
-
-func (r *reporting) put(events []report.Event) {
-	if len(events) > 0 {
-		r.work.put(events)
-		r.work.flush()
-	}
-}
-
-func (r *reporting) run() {
-	defer close(r.done)
-	broken := false
-	for {
-		batches, ok := r.work.take()
-		if !ok {
-			break
-		}
-		for _, events := range batches {
-			for len(events) > 0 && events[0].Number <= r.after {
-				events = events[1:]
-			}
-			if len(events) == 0 || broken {
-				continue
-			}
-			if err := r.reporter.Report(events); err != nil {
-				broken = true
-				r.log.Error("reporter " + r.name + " failed and is told no more: " + err.Error())
-			}
-		}
-	}
-	if err := r.reporter.Close(); err != nil && !broken {
-		r.log.Error("reporter " + r.name + ": " + err.Error())
+		r.await(ctx)
 	}
 }
 
@@ -166,6 +126,9 @@ type narrator struct {
 	trial   func(core.TrialNo) report.Trial
 	tracks  map[core.TrialNo]*track
 	host    string
+	// seen is the last observation for reporters, hosts how many have taken
+	// the experiment up: both count in the events' numbers.
+	seen, hosts uint64
 }
 
 // track is what a running trial's next report needs.

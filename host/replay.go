@@ -140,10 +140,10 @@ func (r *replaying) reopen(told uint64) error {
 	if len(r.searcher.untold) > 0 {
 		told = r.searcher.untold[0].Number - 1
 	}
-	if r.searcher.Searcher, err = o.searcher(r.ctx, r.history, told); err != nil {
+	if r.searcher.Searcher, err = o.searcher(r.ctx, r.history, told, &snapshots{}); err != nil {
 		return err
 	}
-	r.scheduler.Scheduler, err = o.scheduler(r.ctx, r.history, r.machine.Decided())
+	r.scheduler.Scheduler, err = o.scheduler(r.ctx, r.history, r.machine.Decided(), &snapshots{})
 	return err
 }
 
@@ -231,7 +231,7 @@ func (r *replaying) decided(e *core.SchedulerDecided) error {
 	if err != nil {
 		return err
 	}
-	now, err := decided(due, answer, func(p space.Point) ([]byte, error) { return r.experiment.Resolve(p, r.seed) })
+	now, err := decided(due, answer, func(p space.Point) ([]byte, error) { return exploited(r.experiment, r.seed, p) })
 	if err != nil {
 		return err
 	}

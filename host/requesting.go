@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/config"
@@ -16,6 +17,7 @@ import (
 type requesting struct {
 	name   string
 	open   func(context.Context) (plugin.Trainer, error)
+	limit  time.Duration   // of one call
 	ctx    context.Context // until it is closed
 	cancel context.CancelFunc
 
@@ -35,7 +37,7 @@ func newRequesting(e *config.Experiment, o *opener, t plugin.Trainer) (*requesti
 			"the trainable %q (%s) computes by itself what each trial needs, and here the file says it, too: take this out", ref.Name, ref.Pos)}}
 	}
 	open := func(ctx context.Context) (plugin.Trainer, error) { return o.trainable(ctx, nil) }
-	r := &requesting{name: ref.Name, open: open, trainer: t}
+	r := &requesting{name: ref.Name, open: open, limit: o.limit(), trainer: t}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	return r, nil
 }
@@ -75,7 +77,7 @@ func (r *requesting) ask(params []byte) ([]byte, error) {
 }
 
 func (r *requesting) call(params []byte) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(r.ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(r.ctx, r.limit)
 	defer cancel()
 	return r.trainer.Request(ctx, params)
 }

@@ -191,7 +191,7 @@ func TestParseRequest(t *testing.T) {
 		`{"cpu": -1}`:      "!cpu",
 		`{"cpu": null}`:    "!cpu",
 		`{"cpu": {"a":1}}`: "!cpu",
-		`[1]`:              "!resources [1]",
+		`[1]`:              "!resources \"[1]\"",
 		`{"cpu": "`:        "!resources",
 	} {
 		r, err := parseRequest([]byte(text))

@@ -23,6 +23,8 @@ type scheduling struct {
 	slow      time.Duration
 	params    func(space.Point) ([]byte, error)
 
+	snapshots *snapshots
+
 	work *queue[scheduleWork]
 	done chan struct{}
 	// given counts what was put to work, and is the loop's; answered what was
@@ -101,6 +103,9 @@ func (s *scheduling) decide(ctx context.Context, items []scheduleWork) error {
 	}
 	// Up to here the scheduler will be told again as what it has answered.
 	e.Through = events[len(events)-1].Number
+	if s.snapshots.due(s.scheduler, e.Through) {
+		defer s.snapshots.take(ctx, s.scheduler, e.Through) // others wait for the decisions
+	}
 	if len(e.Decisions) > 0 || len(e.Commands) > 0 {
 		s.inbox.post(e)
 	}

@@ -27,9 +27,11 @@ type searching struct {
 	// suggestion makes a trial of a point, or says why it cannot be one.
 	suggestion func(index uint64, p space.Point) (core.Suggestion, error)
 
-	work   *queue[searchWork]
-	untold []sdk.Event
-	done   chan struct{}
+	work      *queue[searchWork]
+	untold    []sdk.Event
+	told      uint64 // the last event
+	snapshots *snapshots
+	done      chan struct{}
 }
 
 // searchWork is an event to tell, or a question.
@@ -67,6 +69,9 @@ func (s *searching) handle(ctx context.Context, items []searchWork) error {
 			return err
 		}
 	}
+	if s.snapshots.due(s.searcher, s.told) {
+		s.snapshots.take(ctx, s.searcher, s.told)
+	}
 	return nil
 }
 
@@ -76,7 +81,7 @@ func (s *searching) tell(ctx context.Context) error {
 	}
 	defer s.timed("observing", s.clock.Now())
 	events := s.untold
-	s.untold = nil
+	s.untold, s.told = nil, events[len(events)-1].Number
 	return s.failed(ctx, s.searcher.Observe(ctx, events))
 }
 

@@ -9,6 +9,7 @@ const (
 	forPoint
 	forSearcher
 	forScheduler
+	forReporter
 )
 
 // seedFor derives the randomness of one thing from the experiment's seed, so

@@ -45,6 +45,7 @@ type session struct {
 	read       func(func([]byte) (bool, error)) error
 	plugins    plugins
 	requesting *requesting // nil: trials ask for what the file says
+	relays     []*relay    // reporters that are plugins
 	inbox      *inbox
 	loop       *Loop
 	crew       *crew
@@ -59,8 +60,8 @@ type session struct {
 	untold  []scheduleWork
 	early   []report.Event // observations made before the drivers run
 	failure chan error
-	// reported is the last observation that the files are known to have,
-	// toldBefore the last one of earlier hosts.
+	// reported is the last event that the files are known to have, toldBefore
+	// the last one of earlier hosts.
 	reported, toldBefore uint64
 }
 
@@ -140,6 +141,9 @@ func (s *session) guard() {
 func (s *session) close() {
 	s.plugins.close()
 	s.requesting.close()
+	for _, r := range s.relays {
+		_ = r.Close() // if it has not been: there was nothing to tell
+	}
 	if s.warden != nil {
 		s.warden.Close()
 	}
@@ -234,7 +238,7 @@ func (s *session) open(changed bool) error {
 	if err != nil {
 		return &UserError{fmt.Errorf("%s: %w", s.dir.Journal(), err)}
 	}
-	s.record, s.begun, s.toldBefore = j, opened.Next > 1, s.machine.Observations()
+	s.record, s.begun, s.toldBefore = j, opened.Next > 1, s.narrator.last()
 	if opened.Cut != nil {
 		s.log.Warn("the end of the record was torn by a crash and is cut off: " + opened.Cut.String())
 	}
@@ -285,11 +289,15 @@ func (s *session) resets() (events []core.Event) {
 // prepare makes what listens to the machine.
 func (s *session) prepare() {
 	s.trials = newTrials(s.machine, s.experiment, s.dir, s.file.Seed)
+	s.narrator = newNarrator(s.machine, s.trials)
+}
+
+func hostname() string {
 	host, err := os.Hostname()
 	if err != nil {
-		host = "localhost"
+		return "localhost"
 	}
-	s.narrator = &narrator{machine: s.machine, trial: s.trials.report, tracks: map[core.TrialNo]*track{}, host: host}
+	return host
 }
 
 // replay applies records of earlier hosts. Nothing is done but listening: what
@@ -309,9 +317,11 @@ func (s *session) replay(_ uint64, records [][]byte) error {
 // hear keeps what the drivers will need of the past: results that the scheduler
 // has not answered, and what reporters have not been told.
 func (s *session) hear(e core.Event, actions []core.Action) {
-	if started, ok := e.(*core.AttemptStarted); ok {
-		s.narrator.attempt(started)
-	}
+	s.narrator.heard(e, func(x report.Event) {
+		if x.Number > s.reported {
+			s.early = append(s.early, x)
+		}
+	})
 	if given, ok := e.(*core.TrialGiven); ok && !given.Extra {
 		s.given++
 	}
@@ -325,7 +335,7 @@ func (s *session) hear(e core.Event, actions []core.Action) {
 		}
 		switch o := t.Observation; {
 		case o.To&core.ToReporters == 0:
-		case o.Number <= s.reported:
+		case s.narrator.number(o) <= s.reported:
 			s.narrator.follow(o)
 		default:
 			s.early = append(s.early, s.narrator.event(o))
@@ -350,8 +360,16 @@ func (s *session) encode(params []byte) (space.Point, error) {
 }
 
 func (s *session) opener() *opener {
-	return &opener{experiment: s.experiment, seed: s.file.Seed, plugins: s.options.Plugins, baseDir: dirOf(s.file.File),
-		log: s.log, logPath: s.dir.Log(), clock: s.clock, mark: s.mark, inProcess: s.options.inProcess}
+	o := &opener{experiment: s.experiment, seed: s.file.Seed, plugins: s.options.Plugins, baseDir: dirOf(s.file.File),
+		log: s.log, logPath: s.dir.Log(), clock: s.clock, mark: s.mark, timeout: s.options.CallTimeout, inProcess: s.options.inProcess,
+		run: s.file.RunID, snapshotEvery: max(s.options.snapshotEvery, 1)}
+	if s.options.snapshotEvery == 0 {
+		o.snapshotEvery = snapshotEvery
+	}
+	if s.lock != nil {
+		o.snapshotDir = s.dir.Snapshots()
+	}
+	return o
 }
 
 func (s *session) openPlugins(told, decided uint64) (err error) {
@@ -363,9 +381,11 @@ func (s *session) openPlugins(told, decided uint64) (err error) {
 		return &UserError{err}
 	}
 	if t := s.plugins.trainer; t != nil && t.Traits().Requests {
-		s.requesting, err = newRequesting(s.experiment, s.opener(), t)
+		if s.requesting, err = newRequesting(s.experiment, s.opener(), t); err != nil {
+			return err
+		}
 	}
-	return err
+	return s.openReporters()
 }
 
 func (s *session) spec() (core.Spec, error) {

@@ -12,47 +12,62 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/control"
-	"github.com/tunehost/tunehost/host/nearest"
-	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/plugin/bundled"
 	"github.com/tunehost/tunehost/host/report/files"
 	"github.com/tunehost/tunehost/host/report/jsonlines"
 	"github.com/tunehost/tunehost/host/report/terminal"
+	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
 // reporters are those of the experiment file, and what shows the progress.
-func (s *session) reporters() ([]*reporting, error) {
-	formats, err := formatsOf(s.experiment)
-	if err != nil {
-		return nil, err
+func (s *session) reporters() []*reporting {
+	var formats []files.Format
+	for _, ref := range s.experiment.Reporters {
+		if f, ok := files.ParseFormat(ref.Name); ok && isFormat(ref) {
+			formats = append(formats, f)
+		}
 	}
 	written := files.New(files.Options{Dir: s.dir.Path(), Formats: formats, Now: s.clock.Now})
-	list := []*reporting{s.reporting("files", written, s.reported)}
+	list := []*reporting{s.reporting("files", own{written}, s.reported)}
 	switch {
 	case s.options.manual: // standard output is the caller's
 	case s.options.JSON:
-		list = append(list, s.reporting("json", jsonlines.New(s.options.Stdout), s.toldBefore))
+		list = append(list, s.reporting("json", own{jsonlines.New(s.options.Stdout)}, s.toldBefore))
 	case s.options.Verbose > 0:
 		s.progress = s.newProgress()
-		list = append(list, s.reporting("progress", s.progress, s.toldBefore))
+		list = append(list, s.reporting("progress", own{s.progress}, s.toldBefore))
 	}
-	return list, nil
-}
-
-func (s *session) reporting(name string, r report.Reporter, after uint64) *reporting {
-	return &reporting{name: name, reporter: r, after: after, log: s.log, work: newQueue[[]report.Event](), done: make(chan struct{})}
-}
-
-// formatsOf are the files that results are written to.
-func formatsOf(e *config.Experiment) (list []files.Format, err error) {
-	for _, ref := range e.Reporters {
-		f, ok := files.ParseFormat(ref.Name)
-		if !ok {
-			known := []string{"jsonl", "csv"}
-			return nil, &UserError{&config.Error{Pos: ref.Pos, Msg: fmt.Sprintf("there is no reporter %q; there are %s%s", ref.Name, strings.Join(known, ", "), nearest.Hint(ref.Name, known))}}
+	for _, r := range s.relays {
+		if r.current == nil {
+			continue // given up at its start
 		}
-		list = append(list, f)
+		after := r.current.After()
+		if after > s.toldBefore {
+			s.log.Warn(fmt.Sprintf("reporter %s says that it has heard all up to event %d, but there are only %d: it hears of nothing until then", r.title, after, s.toldBefore))
+		}
+		x := s.reporting(r.title, r, after)
+		x.most = mostForPlugin
+		list = append(list, x)
 	}
-	return list, nil
+	return list
+}
+
+func (s *session) reporting(name string, to reportee, after uint64) *reporting {
+	return newReporting(name, to, after, s.reported, s.log, func() (*following, error) {
+		return follow(s.experiment, s.dir, s.file.Seed)
+	})
+}
+
+// knownReporter says whether there is a reporter of this name, and checks its
+// options.
+func knownReporter(plugins *bundled.Registry, ref config.PluginRef) error {
+	if !isFormat(ref) {
+		return Known(plugins, sdk.KindReporter, ref, files.Formats()...)
+	}
+	if string(ref.Options) != "{}" {
+		return &config.Error{Pos: ref.Pos, Msg: fmt.Sprintf("reporter %q has no options", ref.Name)}
+	}
+	return nil
 }
 
 // newProgress shows the board on the terminal; warnings go past its table.

@@ -150,7 +150,7 @@ func bundleOf(amounts map[string]string) (resource.Bundle, error) {
 func parseRequest(text []byte) (*resource.Request, error) {
 	var amounts map[string]json.RawMessage
 	if err := json.Unmarshal(text, &amounts); err != nil {
-		return nil, fmt.Errorf("resources %s: %w", text, err)
+		return nil, fmt.Errorf("resources %.200q: %w", text, err)
 	}
 	plain := map[string]string{}
 	for name, amount := range amounts {

@@ -36,7 +36,7 @@ func (s *session) first() ([]core.Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	events := []core.Event{&core.HostStarted{Wall: s.clock.Now().UnixNano(), PID: uint32(os.Getpid()), Host: s.narrator.host}}
+	events := []core.Event{&core.HostStarted{Wall: s.clock.Now().UnixNano(), PID: uint32(os.Getpid()), Host: hostname()}}
 	switch {
 	case !s.begun:
 		events = append([]core.Event{&core.ExperimentStarted{Spec: spec}}, events...)
@@ -160,11 +160,13 @@ func (s *session) makeCrew() {
 		searching: &searching{searcher: s.plugins.searcher, name: e.Searcher.Name, seed: seed, inbox: s.inbox, log: s.log,
 			clock: s.clock, slow: slowCall, work: newQueue[searchWork](), done: make(chan struct{}),
 			space:      e.Space,
-			suggestion: s.suggestion},
+			suggestion: s.suggestion, told: s.plugins.told, snapshots: s.plugins.searched},
 		scheduling: &scheduling{scheduler: s.plugins.scheduler, name: e.Scheduler.Name, inbox: s.inbox, log: s.log,
 			clock: s.clock, slow: slowCall, work: newQueue[scheduleWork](), done: make(chan struct{}),
-			params: func(p space.Point) ([]byte, error) { return e.Resolve(p, seed) }},
+			snapshots: s.plugins.scheduled,
+			params:    func(p space.Point) ([]byte, error) { return exploited(e, seed, p) }},
 	}
+	s.plugins.searched.later, s.plugins.scheduled.later = s.crew.publishing.later, s.crew.publishing.later
 	s.crew.running = s.running
 	s.board = &board{machine: s.machine, report: s.trials.report, running: s.running, clock: s.clock,
 		status: report.Status{Name: e.Name, Dir: s.dir.Path(), State: analysis.Running, Planned: plannedTrials(e),
@@ -196,7 +198,7 @@ func (s *session) makeTraining() *training {
 	o := s.opener()
 	x := &training{open: o.trainable, shared: t.Shared, reuse: t.Reusable && e.Reuse != "false",
 		grace: e.StopGrace, inbox: s.inbox, log: s.log, clock: s.clock, storage: s.dir,
-		disk: s.disk, work: newQueue[trainWork](), done: make(chan struct{}), ending: make(chan struct{}), runs: map[core.TrialNo]*run{}, workers: map[*worker]bool{}}
+		disk: s.disk, work: newQueue[trainWork](), done: make(chan struct{}), ending: make(chan struct{}), runs: map[core.TrialNo]*run{}, workers: map[*worker]bool{}, names: map[string]bool{}}
 	if e.Trainable.Plugin != nil {
 		x.deadline = e.Trainable.Deadline
 	}
@@ -214,11 +216,7 @@ func (s *session) makeLoop() {
 	}
 	s.loop = &Loop{machine: s.machine, record: s.record, crew: s.crew, clock: s.clock, log: s.log, inbox: s.inbox,
 		disk: s.disk, rules: newRules(s.experiment), began: s.clock.Now(), before: time.Duration(s.last), now: s.last, names: n}
-	s.loop.heard = func(e core.Event) {
-		if started, ok := e.(*core.AttemptStarted); ok {
-			s.narrator.attempt(started)
-		}
-	}
+	s.loop.heard = func(e core.Event) { s.narrator.heard(e, s.crew.publishing.tell) }
 }
 
 func (s *session) running() time.Duration { return s.loop.before + s.clock.Since(s.loop.began) }
@@ -235,9 +233,7 @@ func (s *session) fail(err error) {
 func (s *session) run(ctx context.Context) (Ended, error) {
 	turning, stop := context.WithCancel(context.Background())
 	defer stop()
-	if err := s.startDrivers(turning); err != nil {
-		return Ended{}, err
-	}
+	s.startDrivers(turning)
 	deaf := s.listen(turning.Done())
 	go s.draw(turning)
 	s.loop.leave = ctx.Done()
@@ -266,13 +262,9 @@ func (s *session) run(ctx context.Context) (Ended, error) {
 	return s.ended(), err
 }
 
-func (s *session) startDrivers(ctx context.Context) error {
+func (s *session) startDrivers(ctx context.Context) {
 	c := s.crew
-	reporters, err := s.reporters()
-	if err != nil {
-		return err
-	}
-	s.publish(reporters)
+	s.publish(s.reporters())
 	go c.searching.run(ctx)
 	go c.scheduling.run(ctx)
 	if c.training != nil {
@@ -282,7 +274,6 @@ func (s *session) startDrivers(ctx context.Context) error {
 	c.scheduling.work.flush()
 	c.publishing.flush()
 	c.scheduling.checkStuck()
-	return nil
 }
 
 // publish begins to tell reporters.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/train"
 )
@@ -34,20 +35,90 @@ func (t *training) heard(r *run, e *train.Event) {
 	if t.deadline > 0 {
 		r.heard = t.clock.Now()
 	}
+	if r.nonsense != "" && e.Kind != train.Ended {
+		return
+	}
 	switch e.Kind {
 	case train.Started:
 		t.inbox.post(&core.AttemptStarted{Trial: r.trial, Attempt: r.attempt, PID: e.PID})
 	case train.Result:
-		t.inbox.postResult(&result{r.trial, r.attempt, sdk.Result{
-			Metrics: e.Metrics, Iteration: e.Iteration, Checkpoint: e.Checkpoint, Done: e.Done}})
+		t.result(r, sdk.Result{Metrics: e.Metrics, Iteration: e.Iteration, Checkpoint: e.Checkpoint, Done: e.Done})
 	case train.Saved:
 		t.saved(r, e)
 	case train.Ended:
 		t.ended(r, e)
 	case train.Log:
-		t.log.Info(e.Text, "trial", r.trial)
+		t.note(r, e.Text, func(text string) { t.log.Info(text, "trial", r.trial) })
 	case train.Rejected:
-		t.log.Warn(fmt.Sprintf("trial %d: not a report: %s", r.trial, e.Text))
+		t.note(r, e.Text, func(text string) { t.log.Warn(fmt.Sprintf("trial %d: not a report: %s", r.trial, text)) })
+	}
+}
+
+// note writes a line of a run's to the log, within its process's rate.
+func (t *training) note(r *run, text string, write func(string)) {
+	text = untrusted.Line(text, untrusted.MaxText)
+	rate := &r.worker.rate
+	if !rate.Take(len(text), t.clock.Now()) {
+		return
+	}
+	if dropped := rate.Dropped(); dropped != "" {
+		t.log.Warn(dropped, "trial", r.trial)
+	}
+	write(text)
+}
+
+// maxMetricNames is how many metrics all trials together may have: each is kept
+// for the experiment's life.
+const maxMetricNames = 100_000
+
+// result takes in a result that makes sense, and fails a trial whose does not.
+func (t *training) result(r *run, x sdk.Result) {
+	err := sdk.CheckResult(&x)
+	if err == nil {
+		err = r.follows(x.Iteration)
+	}
+	if err == nil {
+		err = t.nameAll(x.Metrics)
+	}
+	if err != nil {
+		t.refuse(r, "it reported nonsense: "+err.Error())
+		return
+	}
+	t.inbox.postResult(&result{r.trial, r.attempt, x})
+}
+
+// follows checks that iterations grow. An attempt's first may be any: it may have
+// gone on from a checkpoint or not.
+func (r *run) follows(iteration uint64) error {
+	if iteration == 0 {
+		iteration = r.iteration + 1
+	}
+	if r.reported && iteration <= r.iteration {
+		return fmt.Errorf("iteration %d after iteration %d", iteration, r.iteration)
+	}
+	r.reported, r.iteration = true, iteration
+	return nil
+}
+
+func (t *training) nameAll(list []sdk.Metric) error {
+	for i := range list {
+		if name := list[i].Name; !t.names[name] {
+			if len(t.names) >= maxMetricNames {
+				return fmt.Errorf("metric %q is one more than the %d different ones that an experiment may have", name, maxMetricNames)
+			}
+			t.names[name] = true
+		}
+	}
+	return nil
+}
+
+// refuse fails a run that talks nonsense (B-070): it is stopped, and nothing that
+// it says until then is heard.
+func (t *training) refuse(r *run, why string) {
+	r.nonsense = why
+	_ = r.worker.trainer.Send([]train.Command{{Kind: train.Stop, Run: r.number}}) // a failed process says so itself
+	if r.timer == nil {
+		r.timer = t.clock.AfterFunc(t.grace, func() { t.kill(r) })
 	}
 }
 
@@ -63,7 +134,11 @@ func (t *training) saved(r *run, e *train.Event) {
 		return
 	}
 	if e.Error != "" {
-		t.unsaved(r.trial, r.attempt, s.id, errors.New(e.Error))
+		t.unsaved(r.trial, r.attempt, s.id, errors.New(untrusted.Text(e.Error, untrusted.MaxText)))
+		return
+	}
+	if e.Iteration > r.iteration {
+		t.unsaved(r.trial, r.attempt, s.id, fmt.Errorf("it says that it has saved iteration %d, which it has not reported", e.Iteration))
 		return
 	}
 	if e.Iteration != 0 {
@@ -76,7 +151,7 @@ func (t *training) saved(r *run, e *train.Event) {
 func (t *training) ended(r *run, e *train.Event) {
 	w := r.worker
 	told := r.timer != nil
-	end := &core.AttemptEnded{Error: e.Error, NeverStarted: e.NeverStarted, RestoreFailed: e.RestoreFailed}
+	end := &core.AttemptEnded{Error: untrusted.Text(e.Error, untrusted.MaxText), NeverStarted: e.NeverStarted, RestoreFailed: e.RestoreFailed}
 	if told {
 		end.Error = "" // however a trial ends that was told to
 	}
@@ -93,6 +168,9 @@ func (t *training) ended(r *run, e *train.Event) {
 // endRun tells of the end, and of the saves that will not come any more.
 func (t *training) endRun(r *run, end *core.AttemptEnded) {
 	end.Trial, end.Attempt = r.trial, r.attempt
+	if r.nonsense != "" {
+		end.Error, end.NeverStarted, end.RestoreFailed = r.nonsense, false, false
+	}
 	if r.timer != nil {
 		r.timer()
 	}

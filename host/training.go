@@ -10,6 +10,7 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/train"
 )
@@ -17,6 +18,10 @@ import (
 // killGrace is how long a trainable that was told that its grace is over has to
 // be gone before its process is killed.
 const killGrace = 500 * time.Millisecond
+
+// sharedGrace is killGrace for a process that runs other trials too, which do not
+// survive it.
+const sharedGrace = 20 * time.Second
 
 // training runs trials in trainables' processes: in one that all share, or in
 // one for each, kept warm for the next where the trainable allows it (B-110).
@@ -45,6 +50,7 @@ type training struct {
 	idle    []*worker
 	common  *worker
 	lastRun uint64
+	names   map[string]bool // of metrics
 	saving  sync.WaitGroup
 	leaving sync.WaitGroup // processes that were let go
 }
@@ -63,6 +69,7 @@ type worker struct {
 	runs    map[uint64]*run
 	out     []train.Command
 	devices []string
+	rate    untrusted.Rate // of lines for the log
 }
 
 // run is one attempt.
@@ -77,8 +84,13 @@ type run struct {
 	stop    *train.Command // told before it had a process
 	timer   func() bool
 	killed  bool
+	overdue bool // a shared process is given a last moment
 	heard   time.Time
 	end     *core.AttemptEnded // why it was killed
+
+	reported  bool
+	iteration uint64 // of the last result, or of the checkpoint it began from
+	nonsense  string // why it is failed
 }
 
 type pendingSave struct {
@@ -149,7 +161,7 @@ func (r *run) tell(c train.Command) {
 }
 
 func (t *training) begin(ctx context.Context, a core.StartAttempt, w trainWork) {
-	r := &run{trial: a.Trial, attempt: a.Attempt, dir: w.dir, start: w.trial, heard: t.clock.Now()}
+	r := &run{trial: a.Trial, attempt: a.Attempt, dir: w.dir, start: w.trial, iteration: w.trial.Iteration, heard: t.clock.Now()}
 	t.mu.Lock()
 	t.runs[a.Trial] = r
 	t.mu.Unlock()
@@ -351,7 +363,7 @@ const slowSave = 10 * time.Second
 
 // stopRun asks, waits for the grace, and then does not ask any more (B-023).
 func (t *training) stopRun(a core.StopAttempt, dir string) {
-	stop := train.Command{Kind: train.Stop}
+	stop := train.Command{Kind: train.Stop, Paused: a.Paused}
 	if a.SaveID != 0 {
 		staged, err := storage.Stage(dir, a.SaveID)
 		if noSpace(err) {
@@ -398,10 +410,14 @@ func (t *training) kill(r *run) {
 func (t *training) force(r *run) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.runs[r.trial] != r || t.shared {
-		return // a shared trainable kills its programs itself
+	switch {
+	case t.runs[r.trial] != r:
+	case t.shared && !r.overdue: // it kills its programs itself, which takes a moment
+		r.overdue = true
+		r.timer = t.clock.AfterFunc(sharedGrace, func() { t.force(r) })
+	default:
+		t.destroy(r, &core.AttemptEnded{})
 	}
-	t.destroy(r, &core.AttemptEnded{})
 }
 
 // close ends every process; what still runs is killed.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/stat"
+	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -121,7 +122,7 @@ func decided(due []uint64, answer sdk.Decisions, params func(space.Point) ([]byt
 		if !ok {
 			continue // nobody asked
 		}
-		e.Decisions[i] = core.Decision{Number: d.Event, Verdict: core.Verdict(d.Verdict), Until: d.Until, Reason: d.Reason}
+		e.Decisions[i] = core.Decision{Number: d.Event, Verdict: core.Verdict(d.Verdict), Until: d.Until, Reason: untrusted.Text(d.Reason, untrusted.MaxReason)}
 	}
 	for _, c := range answer.Commands {
 		x, err := ordered(c, params)
@@ -135,7 +136,7 @@ func decided(due []uint64, answer sdk.Decisions, params func(space.Point) ([]byt
 
 func ordered(c sdk.Command, params func(space.Point) ([]byte, error)) (core.Command, error) {
 	x := core.Command{Kind: core.CommandKind(c.Kind), Trial: core.TrialNo(c.Trial), Donor: core.TrialNo(c.Donor),
-		Iteration: c.Iteration, Reason: c.Reason}
+		Iteration: c.Iteration, Reason: untrusted.Text(c.Reason, untrusted.MaxReason)}
 	var err error
 	if c.Point != nil {
 		x.Params, err = params(c.Point)

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host"
@@ -25,6 +26,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/schedulers/median"
 	"github.com/tunehost/tunehost/plugins/schedulers/pbt"
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/samples/reporter/lines"
 	"github.com/tunehost/tunehost/plugins/searchers/grid"
 	"github.com/tunehost/tunehost/plugins/searchers/random"
 	"github.com/tunehost/tunehost/plugins/searchers/sobol"
@@ -34,7 +36,7 @@ import (
 )
 
 var plugged = bundled.New(random.Plugin, grid.Plugin, sobol.Plugin, fifo.Plugin, asha.Plugin, hyperband.Plugin, median.Plugin,
-	pbt.Plugin, forgetful, chaos.Plugin, digits.Plugin, command.Plugin())
+	pbt.Plugin, forgetful, chaos.Plugin, digits.Plugin, command.Plugin(), lines.Plugin, torn)
 
 // forgetful is a scheduler that pauses every trial and wakes none.
 var forgetful = sdk.SchedulerPlugin{
@@ -70,6 +72,7 @@ func TestMain(m *testing.M) {
 type settings struct {
 	File, Storage, Resources, Resume string
 	Sets                             []string
+	CallTimeout                      time.Duration
 }
 
 // Exit statuses of a host's process.
@@ -99,7 +102,7 @@ func runHost(text string) int {
 		os.Exit(exitAborted)
 	}()
 	ended, err := host.Run(ctx, host.Options{File: s.File, Storage: s.Storage, Resources: s.Resources, Resume: s.Resume, Sets: s.Sets,
-		Plugins: plugged, Stdout: os.Stdout, Stderr: os.Stderr, Verbose: 1})
+		CallTimeout: s.CallTimeout, Plugins: plugged, Stdout: os.Stdout, Stderr: os.Stderr, Verbose: 1})
 	var user *host.UserError
 	switch {
 	case errors.As(err, &user):

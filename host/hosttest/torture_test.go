@@ -59,7 +59,7 @@ checkpoint: {every: 2, keep: 2, score: score}
 trials: 12
 `
 	return []victim{
-		{yaml: chaos + "searcher: random\nscheduler: {plugin: asha, max: 9}\n", trials: 12},
+		{yaml: chaos + "searcher: random\nscheduler: {plugin: asha, max: 9}\nreporters: [jsonl, lines]\n", trials: 12, check: reportedAll},
 		{yaml: header + `
 trainable: {command: ["./count.sh"]}
 space: {quality: {uniform: [0, 1]}}
@@ -83,7 +83,7 @@ trials: 9
 	}
 }
 
-// B-080, B-084, B-025: hosts are killed at any moment, also while they start and
+// B-080, B-084, B-025, B-127: hosts are killed at any moment, also while they start and
 // take up, until the experiment is done; nothing is lost, counted twice or left
 // running.
 func TestKilledHosts(t *testing.T) {
@@ -112,6 +112,11 @@ func TestKilledHosts(t *testing.T) {
 			return
 		}
 	}
+}
+
+// reportedAll: the reporter has heard of every event once (B-127).
+func reportedAll(t *testing.T, x *experiment) {
+	hosttest.CheckReported(t, x.dir, filepath.Join(x.dir, "events.jsonl"))
 }
 
 // torture kills hosts until the experiment is done, but at most limit; it says

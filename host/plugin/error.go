@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/tunehost/tunehost/host/untrusted"
 )
 
 // Failure is a way in which a plugin fails.
@@ -34,7 +36,7 @@ func (f Failure) String() string {
 	return names[f]
 }
 
-// Error is a plugin's failure. Its text is one line: which plugin, what
+// Error is a plugin's failure. Its text is one printable line: which plugin, what
 // happened, the last words of its stderr, and where its log is.
 type Error struct {
 	Plugin  string // as `searcher "tpe"`
@@ -47,7 +49,7 @@ type Error struct {
 
 func (e *Error) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s", e.Plugin, oneLine(e.What))
+	fmt.Fprintf(&b, "%s %s", e.Plugin, untrusted.Line(oneLine(e.What), untrusted.MaxText))
 	if len(e.Tail) > 0 {
 		fmt.Fprintf(&b, "; its last output: %s", strings.Join(e.Tail, " / "))
 	}

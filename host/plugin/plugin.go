@@ -4,7 +4,8 @@
 // Subpackages start them: process (a program over go-plugin), inproc (a Go
 // value in the host's process, for tests and simulation), bundled (the plugins
 // in the tunehost binary, as processes). [SuperviseSearcher] and
-// [SuperviseScheduler] restart what crashes.
+// [SuperviseScheduler] restart what crashes; who restarts a reporter also has to
+// know what it has not been told, which is the host.
 package plugin
 
 import (
@@ -20,6 +21,7 @@ type Plugin interface {
 	// Describe says what it is.
 	Describe(ctx context.Context) (sdk.Info, error)
 	Opener
+	ReporterOpener
 	// Close ends it, and whatever it opened.
 	Close() error
 }
@@ -34,6 +36,12 @@ type Opener interface {
 	OpenScheduler(ctx context.Context, problem sdk.Problem, options, snapshot []byte) (Scheduler, error)
 	// OpenTrainable opens a trainable.
 	OpenTrainable(ctx context.Context, options []byte) (Trainer, error)
+}
+
+// ReporterOpener is [Opener] for reporters.
+type ReporterOpener interface {
+	// OpenReporter opens a reporter.
+	OpenReporter(ctx context.Context, e sdk.Experiment, options []byte) (Reporter, error)
 }
 
 // Instance is what opened searchers and schedulers have in common.
@@ -79,5 +87,14 @@ type Trainer interface {
 	// so. The trainer is still to be closed.
 	Kill()
 	// Close ends the runs' contexts and the process.
+	Close() error
+}
+
+// Reporter is an opened reporter; deadlines as with [Searcher].
+type Reporter interface {
+	sdk.Reporter
+	// After is the number of the last event that it said it has.
+	After() uint64
+	// Close ends it and its process.
 	Close() error
 }

@@ -9,12 +9,23 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// Strikes within StrikeWindow are how many failures end the supervision
-// (B-077).
+// StrikesOut failures within StrikeWindow end the supervision (B-077).
 const (
-	Strikes      = 3
+	StrikesOut   = 3
 	StrikeWindow = time.Minute
 )
+
+// Strikes are the last failures of a plugin.
+type Strikes struct{ at []time.Time }
+
+// Out notes a failure and reports whether it was one too many.
+func (s *Strikes) Out(now time.Time) bool {
+	s.at = append(s.at, now)
+	if len(s.at) > StrikesOut {
+		s.at = s.at[1:]
+	}
+	return len(s.at) == StrikesOut && now.Sub(s.at[0]) < StrikeWindow
+}
 
 // History tells events again: those whose number n has after < n <= through and
 // that the plugin had been told, in order, in batches. It returns tell's error.
@@ -35,6 +46,11 @@ type Supervision struct {
 	// Restarted, if set, hears of each failure before the restart.
 	Restarted func(failure error)
 
+	// Forgot, if set, hears why a snapshot is not used any more: the plugin
+	// cannot be opened with it, or fails in its first call with it. It is told
+	// the whole history instead, which is no failure of its own.
+	Forgot func(why error)
+
 	// Snapshot and SnapshotAt are a snapshot to begin with, and the number of
 	// the last event in it. Through is the number of the last event that the
 	// plugin shall be told when it is first opened: those of a resumed
@@ -52,7 +68,7 @@ type GaveUpError struct {
 }
 
 func (e *GaveUpError) Error() string {
-	return fmt.Sprintf("%s failed %d times within %v, and is given up; the last time: %v", e.Name, Strikes, StrikeWindow, e.Last)
+	return fmt.Sprintf("%s failed %d times within %v, and is given up; the last time: %v", e.Name, StrikesOut, StrikeWindow, e.Last)
 }
 
 // Unwrap returns the last failure.
@@ -74,13 +90,19 @@ type kept[T Instance] struct {
 	current T
 	alive   bool
 	closed  bool
-	strikes []time.Time
+	untried bool // opened from a snapshot, and nothing has gone well since
+	strikes Strikes
 }
 
 // first opens the plugin for the first time: what it refuses then is the
 // user's to mend, and is not tried again.
 func (k *kept[T]) first(ctx context.Context) error {
 	err := k.try(ctx, func(context.Context, T) error { return nil })
+	if err != nil && k.untried {
+		k.drop()
+		k.forget(err)
+		err = k.try(ctx, func(context.Context, T) error { return nil })
+	}
 	if err == nil || FailureOf(err) == Refused || FailureOf(err) == NotStarted {
 		return err
 	}
@@ -92,7 +114,9 @@ func (k *kept[T]) call(ctx context.Context, f func(context.Context, T) error) er
 	if k.closed {
 		return fmt.Errorf("%s is closed", k.Name)
 	}
-	return k.do(ctx, k.try(ctx, f), f)
+	err := k.do(ctx, k.try(ctx, f), f)
+	k.untried = k.untried && err != nil
+	return err
 }
 
 // do repeats a call that failed with err, until it succeeds or strikes are out.
@@ -102,7 +126,12 @@ func (k *kept[T]) do(ctx context.Context, err error, f func(context.Context, T) 
 		if _, own := errors.AsType[*historyError](err); own || ctx.Err() != nil {
 			return err // the plugin is not to blame, or the caller has left
 		}
-		if k.strike() {
+		if k.untried {
+			k.forget(err)
+			err = k.try(ctx, f)
+			continue
+		}
+		if k.strikes.Out(k.Now()) {
 			return &GaveUpError{Name: k.Name, Last: err}
 		}
 		if k.Restarted != nil {
@@ -125,10 +154,19 @@ func (k *kept[T]) try(ctx context.Context, f func(context.Context, T) error) err
 	return f(ctx, k.current)
 }
 
+// forget does without the snapshot from here on.
+func (k *kept[T]) forget(why error) {
+	k.Supervision.Snapshot, k.SnapshotAt, k.untried = nil, 0, false
+	if k.Forgot != nil {
+		k.Forgot(why)
+	}
+}
+
 // restart opens the plugin and tells it again what it knew.
 func (k *kept[T]) restart(ctx context.Context) error {
 	openCtx, cancel := k.deadline(ctx)
 	defer cancel()
+	k.untried = len(k.Supervision.Snapshot) > 0
 	p, err := k.open(openCtx, k.Supervision.Snapshot)
 	if err != nil {
 		return err
@@ -167,16 +205,6 @@ func (k *kept[T]) deadline(ctx context.Context) (context.Context, context.Cancel
 	return context.WithTimeout(ctx, k.CallTimeout)
 }
 
-// strike notes a failure and reports whether it was one too many.
-func (k *kept[T]) strike() bool {
-	now := k.Now()
-	k.strikes = append(k.strikes, now)
-	if len(k.strikes) > Strikes {
-		k.strikes = k.strikes[1:]
-	}
-	return len(k.strikes) == Strikes && now.Sub(k.strikes[0]) < StrikeWindow
-}
-
 // drop ends a plugin that failed.
 func (k *kept[T]) drop() {
 	if k.alive {
@@ -198,19 +226,23 @@ func (k *kept[T]) Traits() sdk.Traits { return k.current.Traits() }
 // Snapshots reports whether the plugin makes snapshots.
 func (k *kept[T]) Snapshots() bool { return k.current.Snapshots() }
 
-// Snapshot asks for the state and keeps it for the next restart.
+// Snapshot asks for the state and keeps it for the next restart. It is no strike
+// if that fails: nothing depends on it. The plugin is restarted then, before the
+// next call.
 func (k *kept[T]) Snapshot(ctx context.Context) (state []byte, err error) {
-	if !k.Snapshots() {
+	if k.closed || k.alive && !k.Snapshots() {
 		return nil, fmt.Errorf("%s makes no snapshots", k.Name)
 	}
-	err = k.call(ctx, func(ctx context.Context, p T) (err error) {
+	err = k.try(ctx, func(ctx context.Context, p T) (err error) {
 		state, err = p.Snapshot(ctx)
 		return err
 	})
-	if err == nil {
-		k.Supervision.Snapshot, k.SnapshotAt = state, k.Through
+	if err != nil {
+		k.drop()
+		return nil, err
 	}
-	return state, err
+	k.Supervision.Snapshot, k.SnapshotAt = state, k.Through
+	return state, nil
 }
 
 // Close ends the plugin.
@@ -227,7 +259,7 @@ type keptSearcher struct{ kept[Searcher] }
 
 // SuperviseSearcher opens a searcher that is restarted, with what it knew, when
 // it crashes, hangs or answers nonsense; the call that failed is repeated. Its
-// methods are for one goroutine. After [Strikes] failures within
+// methods are for one goroutine. After [StrikesOut] failures within
 // [StrikeWindow] a call returns a *[GaveUpError].
 func SuperviseSearcher(ctx context.Context, s Supervision, open func(ctx context.Context, snapshot []byte) (Searcher, error)) (Searcher, error) {
 	k := &keptSearcher{kept[Searcher]{

@@ -284,3 +284,49 @@ func TestSchedulerCrashes(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// A snapshot that the plugin cannot be opened with, or dies of, is forgotten: the
+// plugin is told all instead, and that is no failure of its own.
+func TestSnapshotIsForgotten(t *testing.T) {
+	for name, failAt := range map[string]map[int]plugin.Failure{
+		"refused":            {1: plugin.Refused},
+		"crashes in open":    {1: plugin.Crashed},
+		"crashes when told":  {2: plugin.Crashed},
+		"garbage at the ask": {3: plugin.Garbage},
+	} {
+		w := &world{t: t, snapshot: true, history: make([]sdk.Event, 6), failAt: failAt}
+		for i := range w.history {
+			w.history[i].Number = uint64(i + 1)
+		}
+		c := w.supervision()
+		c.Through, c.Snapshot, c.SnapshotAt = 6, []byte("5"), 5
+		forgot := 0
+		c.Forgot = func(error) { forgot++ }
+		s, err := plugin.SuperviseSearcher(t.Context(), c, func(_ context.Context, b []byte) (plugin.Searcher, error) { return w.open(b) })
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		answer, err := s.Suggest(t.Context(), make([]sdk.Request, 1))
+		if err != nil || answer.Points[0][2] != 6 || forgot != 1 || len(w.failures) != 0 {
+			t.Errorf("%s: %v, %v, forgotten %d times, failures %v", name, answer, err, forgot, w.failures)
+		}
+	}
+}
+
+// A snapshot that fails is no strike, and the next call finds a plugin that
+// knows all.
+func TestFailedSnapshotIsNoStrike(t *testing.T) {
+	w := &world{t: t, snapshot: true, failAt: map[int]plugin.Failure{}}
+	s := w.searcher()
+	for i := range 5 {
+		w.observe(s)
+		w.failAt[w.calls+1] = plugin.Crashed
+		if _, err := s.Snapshot(t.Context()); err == nil {
+			t.Fatal("it was made")
+		}
+		answer, err := s.Suggest(t.Context(), make([]sdk.Request, 1))
+		if err != nil || answer.Points[0][2] != float64(i+1) {
+			t.Fatal(answer, err)
+		}
+	}
+}

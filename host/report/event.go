@@ -18,9 +18,14 @@ type Metric struct {
 	Value float64
 }
 
+// Began is the kind of the event with which a host takes the experiment up, the
+// first or a later one. The core has no observation of it.
+const Began core.ObservationKind = 128
+
 // Event is one thing that happened, with all that a reporter may want to know.
 type Event struct {
-	// Number counts from 1; what reporters are not told leaves gaps.
+	// Number grows from 1; what reporters are not told leaves gaps. It is a
+	// function of the record: whoever tells an event again tells the same one.
 	Number uint64
 	Kind   core.ObservationKind
 	// Time is the time of day.
@@ -35,7 +40,12 @@ type Event struct {
 	// Restored is the iteration that the attempt goes on from (SawStarted);
 	// results after it are reported again (B-061).
 	Restored uint64
+	// Resumed: an earlier host had begun the experiment (Began).
+	Resumed bool
 }
+
+// OfTrial says whether the event has a trial.
+func (e *Event) OfTrial() bool { return e.Kind != core.SawEnd && e.Kind != Began }
 
 // Trial is the trial that an event is about, as it is after the event.
 type Trial struct {

@@ -70,6 +70,9 @@ func (d Dir) Log() string { return filepath.Join(d.path, "host.log") }
 // Control is a file with the address at which the running host listens.
 func (d Dir) Control() string { return filepath.Join(d.path, "control") }
 
+// Snapshots is the directory of the states of plugins. It may be removed.
+func (d Dir) Snapshots() string { return filepath.Join(d.path, "snapshots") }
+
 // Trial is a trial's directory; name comes from [TrialName].
 func (d Dir) Trial(name string) string { return filepath.Join(d.path, "trials", name) }
 

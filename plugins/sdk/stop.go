@@ -12,3 +12,9 @@ var ErrPaused = fmt.Errorf("%w for now: it is paused", ErrStopped)
 type Stopper interface {
 	Stopped() <-chan struct{}
 }
+
+// Pauser is implemented by Runs that can tell, once Stopped is closed, whether
+// the trial will go on later: what Report would say.
+type Pauser interface {
+	Paused() bool
+}

@@ -30,7 +30,8 @@ var ErrStopped = errors.New("the trial was told to stop")
 type Run interface {
 	// Trial says what to train.
 	Trial() Trial
-	// Report hands over one result and returns when the trial may go on.
+	// Report hands over one result and returns when the trial may go on: nil,
+	// [ErrStopped], or [ErrPaused] where the trial will go on later.
 	// save writes the training's state into the empty directory dir when
 	// the host wants a checkpoint of just this result; nil when this
 	// trainable cannot save.

@@ -44,8 +44,8 @@ type Registry struct {
 	infos  []sdk.Info
 }
 
-// New makes a table of sdk.SearcherPlugin, sdk.SchedulerPlugin and
-// sdk.TrainablePlugin values. It panics on anything else and on a name that is
+// New makes a table of sdk.SearcherPlugin, sdk.SchedulerPlugin,
+// sdk.TrainablePlugin and sdk.ReporterPlugin values. It panics on anything else and on a name that is
 // taken: both are bugs of the program.
 func New(plugins ...any) *Registry {
 	r := &Registry{sets: map[key]serve.Set{}, values: map[key]any{}}
@@ -72,6 +72,8 @@ func (r *Registry) add(value any) {
 		info, set.Scheduler = guard.Describe(p.Info, sdk.KindScheduler), &p
 	case sdk.TrainablePlugin:
 		info, set.Trainable = guard.Describe(p.Info, sdk.KindTrainable), &p
+	case sdk.ReporterPlugin:
+		info, set.Reporter = guard.Describe(p.Info, sdk.KindReporter), &p
 	default:
 		panic(fmt.Sprintf("bundled: %T is no plugin", value))
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/train"
 )
 
-// New starts a plugin: an sdk.SearcherPlugin, sdk.SchedulerPlugin or
-// sdk.TrainablePlugin.
+// New starts a plugin: an sdk.SearcherPlugin, sdk.SchedulerPlugin,
+// sdk.TrainablePlugin or sdk.ReporterPlugin.
 func New(value any) (plugin.Plugin, error) {
 	p := &inproc{}
 	switch v := value.(type) {
@@ -27,6 +27,8 @@ func New(value any) (plugin.Plugin, error) {
 		p.info, p.scheduler = guard.Describe(v.Info, sdk.KindScheduler), &v
 	case sdk.TrainablePlugin:
 		p.info, p.trainable = guard.Describe(v.Info, sdk.KindTrainable), &v
+	case sdk.ReporterPlugin:
+		p.info, p.reporter = guard.Describe(v.Info, sdk.KindReporter), &v
 	default:
 		return nil, fmt.Errorf("%T is no plugin", value)
 	}
@@ -39,9 +41,12 @@ type inproc struct {
 	searcher  *sdk.SearcherPlugin
 	scheduler *sdk.SchedulerPlugin
 	trainable *sdk.TrainablePlugin
+	reporter  *sdk.ReporterPlugin
 	life      life
 	trainer   atomic.Pointer[trainer]
 }
+
+var _ plugin.Plugin = (*inproc)(nil)
 
 func (p *inproc) Describe(context.Context) (sdk.Info, error) { return p.info, nil }
 

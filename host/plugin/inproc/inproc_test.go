@@ -10,7 +10,7 @@ import (
 )
 
 func start(t testing.TB, kind sdk.Kind) plugin.Plugin {
-	values := map[sdk.Kind]any{sdk.KindSearcher: suite.Searcher, sdk.KindScheduler: suite.Scheduler, sdk.KindTrainable: suite.Trainable}
+	values := map[sdk.Kind]any{sdk.KindSearcher: suite.Searcher, sdk.KindScheduler: suite.Scheduler, sdk.KindTrainable: suite.Trainable, sdk.KindReporter: suite.Reporter}
 	p, err := inproc.New(values[kind])
 	if err != nil {
 		t.Fatal(err)

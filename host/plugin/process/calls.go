@@ -31,6 +31,9 @@ func (p *Process) describe(ctx context.Context) (*pb.Info, error) {
 	case sdk.KindTrainable:
 		m, err := pb.NewTrainableServiceClient(p.conn).DescribeTrainable(ctx, &pb.DescribeTrainableRequest{})
 		return m.GetInfo(), err
+	case sdk.KindReporter:
+		m, err := pb.NewReporterServiceClient(p.conn).DescribeReporter(ctx, &pb.DescribeReporterRequest{})
+		return m.GetInfo(), err
 	}
 	return nil, fmt.Errorf("plugins of the kind %q cannot be described", p.config.Kind)
 }

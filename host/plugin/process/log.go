@@ -6,18 +6,16 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/tunehost/tunehost/host/untrusted"
 )
 
 // Limits of what a plugin may print.
 const (
 	maxLine      = 64 << 10 // bytes of one line; the rest of it is dropped
-	maxLogRate   = 1 << 20  // bytes a second
 	tailLines    = 6        // lines kept for messages
 	maxTailBytes = 300      // of each
 )
@@ -73,55 +71,39 @@ func copyLines(r io.Reader, w *lineWriter) {
 // output is what a process has printed: handed on within the rate, and its end
 // kept.
 type output struct {
-	mu      sync.Mutex
-	log     func(Line)
-	tail    []string
-	panic   string
-	budget  float64 // bytes that may be handed on now
-	at      time.Time
-	dropped int
+	mu    sync.Mutex
+	log   func(Line)
+	tail  []string
+	panic string
+	rate  untrusted.Rate
 }
 
 func newOutput(log func(Line)) *output {
 	if log == nil {
 		log = func(Line) {}
 	}
-	return &output{log: log, budget: maxLogRate, at: time.Now()}
+	return &output{log: log}
 }
 
 func (o *output) add(stream string, raw []byte, cut bool) {
 	l := parseLine(raw)
-	l.Stream, l.Text = stream, escape(l.Text)
+	l.Stream, l.Text = stream, untrusted.Line(l.Text, maxLine)
 	if cut {
 		l.Text += " [cut]"
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.remember(l.Text)
-	if !o.affords(len(l.Text)) {
-		o.dropped++
+	if !o.rate.Take(len(l.Text), time.Now()) {
 		return
 	}
 	o.reportDropped()
 	o.log(l)
 }
 
-// affords is a token bucket of one second.
-func (o *output) affords(n int) bool {
-	now := time.Now()
-	o.budget = min(maxLogRate, o.budget+now.Sub(o.at).Seconds()*maxLogRate)
-	o.at = now
-	if o.budget < float64(n) {
-		return false
-	}
-	o.budget -= float64(n)
-	return true
-}
-
 func (o *output) reportDropped() {
-	if o.dropped > 0 {
-		o.log(Line{Stream: "stderr", Level: "warn", Text: fmt.Sprintf("%d lines dropped: it prints more than 1 MiB a second", o.dropped)})
-		o.dropped = 0
+	if text := o.rate.Dropped(); text != "" {
+		o.log(Line{Stream: "stderr", Level: "warn", Text: text})
 	}
 }
 
@@ -197,26 +179,3 @@ func keyValues(fields map[string]any) string {
 	}
 	return b.String()
 }
-
-// escape makes a line harmless to a terminal and to readers of the log.
-func escape(s string) string {
-	if !strings.ContainsFunc(s, unprintable) && utf8.ValidString(s) {
-		return s
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); {
-		r, n := utf8.DecodeRuneInString(s[i:])
-		if r == utf8.RuneError && n == 1 {
-			fmt.Fprintf(&b, `\x%02x`, s[i])
-		} else if unprintable(r) {
-			q := strconv.QuoteRuneToASCII(r)
-			b.WriteString(q[1 : len(q)-1])
-		} else {
-			b.WriteRune(r)
-		}
-		i += n
-	}
-	return b.String()
-}
-
-func unprintable(r rune) bool { return r != '\t' && !unicode.IsPrint(r) }

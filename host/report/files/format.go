@@ -3,6 +3,7 @@ package files
 import (
 	"bytes"
 	"encoding/csv"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,15 +20,15 @@ const (
 	CSV                 // progress.csv
 )
 
-// ParseFormat reads the name that a format has under reporters: "jsonl" or "csv".
+var formatNames = []string{JSONL: "jsonl", CSV: "csv"}
+
+// Formats are the names that the formats have under reporters.
+func Formats() []string { return slices.Clone(formatNames) }
+
+// ParseFormat reads a name.
 func ParseFormat(name string) (Format, bool) {
-	switch name {
-	case "jsonl":
-		return JSONL, true
-	case "csv":
-		return CSV, true
-	}
-	return 0, false
+	i := slices.Index(formatNames, name)
+	return Format(max(i, 0)), i >= 0
 }
 
 // File is the name of the file.

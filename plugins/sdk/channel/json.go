@@ -8,14 +8,16 @@ import (
 	"io"
 	"math"
 	"strconv"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
 // Limits of what a program may report.
 const (
 	MaxLineBytes = 1 << 20
 	MaxDepth     = 64
-	MaxMetrics   = 10_000
-	MaxNameBytes = 128
+	MaxMetrics   = sdk.MaxMetrics
+	MaxNameBytes = sdk.MaxMetricName
 )
 
 // Array stands for a JSON array in [Flatten].

@@ -82,34 +82,14 @@ func (p *parser) metric(name string, value any) error {
 // Iteration reads a count: a whole number from 1 to 2^53.
 func Iteration(value any) (uint64, error) {
 	v, ok := value.(float64)
-	if !ok || v != math.Trunc(v) || v < 1 || v > 1<<53 {
+	if !ok || v != math.Trunc(v) || v < 1 || v > sdk.MaxIteration {
 		return 0, errors.New("iteration is not a whole number from 1")
 	}
 	return uint64(v), nil
 }
 
-// CheckName says why a name cannot be a metric's: 1 to MaxNameBytes of
-// A-Z a-z 0-9 _ . : / -
-func CheckName(name string) error {
-	if name == "" {
-		return errors.New("a metric has no name")
-	}
-	if len(name) > MaxNameBytes {
-		return fmt.Errorf("metric name %q… is longer than %d bytes", clip(name), MaxNameBytes)
-	}
-	if i := strings.IndexFunc(name, notNameRune); i >= 0 {
-		return fmt.Errorf("metric name %q has a character other than A-Z a-z 0-9 _ . : / -", name)
-	}
-	return nil
-}
-
-func notNameRune(r rune) bool {
-	switch {
-	case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
-		return false
-	}
-	return !strings.ContainsRune("_.:/-", r)
-}
+// CheckName says why a name cannot be a metric's.
+func CheckName(name string) error { return sdk.CheckMetricName(name) }
 
 func clip(s string) string { return s[:min(len(s), 64)] }
 

@@ -24,6 +24,9 @@ type Run struct {
 	// StopAt: the first result at this iteration or later is answered with
 	// [sdk.ErrStopped]. 0: never.
 	StopAt uint64
+	// Pauses: such a result, and what Stop leads to, is answered with
+	// [sdk.ErrPaused] instead.
+	Pauses bool
 	// SaveEvery: results at multiples of it are saved before they are
 	// answered. 0: never.
 	SaveEvery uint64
@@ -49,6 +52,7 @@ type Run struct {
 var (
 	_ sdk.Run      = (*Run)(nil)
 	_ sdk.Stopper  = (*Run)(nil)
+	_ sdk.Pauser   = (*Run)(nil)
 	_ sdk.Rejecter = (*Run)(nil)
 )
 
@@ -78,7 +82,7 @@ func NewRun(t testing.TB, traits sdk.TrainableTraits, params string) *Run {
 	}}
 }
 
-// Resume returns the trial's next attempt, which goes on from c. StopAt,
+// Resume returns the trial's next attempt, which goes on from c. StopAt, Pauses,
 // SaveEvery and OnReport are unset.
 func (r *Run) Resume(c Checkpoint) *Run {
 	next := &Run{t: r.t, saves: r.saves, parent: r.t.TempDir(), stopped: make(chan struct{}), T: r.T}
@@ -127,6 +131,9 @@ func (r *Run) Stop() { r.once.Do(func() { close(r.stopped) }) }
 
 // Stopped is closed once the trial was told to stop.
 func (r *Run) Stopped() <-chan struct{} { return r.stopped }
+
+// Paused is Pauses.
+func (r *Run) Paused() bool { return r.Pauses }
 
 func (r *Run) isStopped() bool {
 	select {
@@ -220,12 +227,19 @@ func (r *Run) answer(res sdk.Result) error {
 	}
 	if r.isStopped() {
 		r.ended = "the trial was told to stop"
-		return sdk.ErrStopped
+		return r.stopError()
 	}
 	if res.Done {
 		r.ended = "the result that was the last (Done)"
 	}
 	return nil
+}
+
+func (r *Run) stopError() error {
+	if r.Pauses {
+		return sdk.ErrPaused
+	}
+	return sdk.ErrStopped
 }
 
 func (r *Run) end(why string) {

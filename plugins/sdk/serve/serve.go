@@ -29,7 +29,7 @@ const (
 	MaxMessage = 17 << 20
 )
 
-// endGrace is the time that training code has to return once the host is gone.
+// endGrace is the time that an author's code has to return once the host is gone.
 const endGrace = 5 * time.Second
 
 // Set is what one program serves: at most one plugin of each kind.
@@ -37,6 +37,7 @@ type Set struct {
 	Searcher  *sdk.SearcherPlugin
 	Scheduler *sdk.SchedulerPlugin
 	Trainable *sdk.TrainablePlugin
+	Reporter  *sdk.ReporterPlugin
 }
 
 // Searcher serves a searcher and exits the process.
@@ -47,6 +48,9 @@ func Scheduler(p sdk.SchedulerPlugin) { os.Exit(Run(Set{Scheduler: &p})) }
 
 // Trainable serves a trainable and exits the process.
 func Trainable(p sdk.TrainablePlugin) { os.Exit(Run(Set{Trainable: &p})) }
+
+// Reporter serves a reporter and exits the process.
+func Reporter(p sdk.ReporterPlugin) { os.Exit(Run(Set{Reporter: &p})) }
 
 // Run serves until the host has ended the plugin, and returns the exit status.
 // It takes over the process's stdout. A program that serves plugins of several
@@ -122,6 +126,9 @@ func (s Set) infos() (infos []sdk.Info) {
 	if s.Trainable != nil {
 		add(sdk.KindTrainable, s.Trainable.Info)
 	}
+	if s.Reporter != nil {
+		add(sdk.KindReporter, s.Reporter.Info)
+	}
 	return infos
 }
 
@@ -136,6 +143,7 @@ type services struct {
 	searcher  *searcherServer
 	scheduler *schedulerServer
 	trainable *trainableServer
+	reporter  *reporterServer
 }
 
 var _ plugin.GRPCPlugin = (*services)(nil)
@@ -151,6 +159,9 @@ func newServices(s Set, log hclog.Logger) *services {
 	if s.Trainable != nil {
 		out.trainable = &trainableServer{plugin: *s.Trainable, log: log}
 	}
+	if s.Reporter != nil {
+		out.reporter = &reporterServer{plugin: *s.Reporter, log: log}
+	}
 	return out
 }
 
@@ -165,6 +176,9 @@ func (s *services) GRPCServer(_ *plugin.GRPCBroker, g *grpc.Server) error {
 	if s.trainable != nil {
 		pb.RegisterTrainableServiceServer(g, s.trainable)
 	}
+	if s.reporter != nil {
+		pb.RegisterReporterServiceServer(g, s.reporter)
+	}
 	return nil
 }
 
@@ -173,15 +187,21 @@ func (*services) GRPCClient(context.Context, *plugin.GRPCBroker, *grpc.ClientCon
 	return nil, errors.New("this is the plugin's side")
 }
 
-// end tells training code to return and gives it a moment to.
+// end tells training code to return, closes a reporter, and gives them a moment
+// for it.
 func (s *services) end() {
-	if s.trainable == nil {
+	if s.trainable == nil && s.reporter == nil {
 		return
 	}
 	done := make(chan struct{})
 	go func() {
-		s.trainable.end()
-		close(done)
+		defer close(done)
+		if s.trainable != nil {
+			s.trainable.end()
+		}
+		if s.reporter != nil {
+			s.reporter.end()
+		}
 	}()
 	select {
 	case <-done:

@@ -15,8 +15,8 @@ const (
 	// is carried out inside Report: of the result that is being reported,
 	// else of the next one. Saved answers it and names the iteration.
 	Save
-	// Stop makes Report return [sdk.ErrStopped]; Dir, if set, is where to
-	// save first.
+	// Stop makes Report return [sdk.ErrStopped], or [sdk.ErrPaused] where
+	// Paused is set; Dir, if set, is where to save first.
 	Stop
 	// Kill ends the run's context: the grace is over.
 	Kill
@@ -29,6 +29,7 @@ type Command struct {
 	Trial   *sdk.Trial
 	Credits uint32
 	Dir     string
+	Paused  bool // Stop: the trial will go on later
 }
 
 // EventKind is what a run says.

@@ -27,6 +27,7 @@ type run struct {
 	granted uint64
 	asked   []string // directories to save into, oldest first
 	stop    bool
+	paused  bool // it will go on later
 	stopDir string
 	killed  bool
 
@@ -52,6 +53,7 @@ func (r *run) order(c *Command) {
 	case Save:
 		r.asked = append(r.asked, c.Dir)
 	case Stop:
+		r.paused = c.Paused
 		r.halted(c.Dir)
 	case Kill:
 		r.halted("")
@@ -76,6 +78,19 @@ func (r *run) halted(dir string) {
 // Stopped implements sdk.Stopper.
 func (r *run) Stopped() <-chan struct{} { return r.halt }
 
+// Paused implements sdk.Pauser.
+func (r *run) Paused() bool { return errors.Is(r.stopError(), sdk.ErrPaused) }
+
+// stopError is what Report returns to a run that was told to stop.
+func (r *run) stopError() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.paused {
+		return sdk.ErrPaused
+	}
+	return sdk.ErrStopped
+}
+
 // Trial implements sdk.Run.
 func (r *run) Trial() sdk.Trial { return r.trial }
 
@@ -99,7 +114,7 @@ func cut(text string) string {
 // Report implements sdk.Run.
 func (r *run) Report(res sdk.Result, save func(dir string) error) error {
 	if r.told() {
-		return sdk.ErrStopped
+		return r.stopError()
 	}
 	r.count(res.Iteration)
 	r.reported++
@@ -115,7 +130,7 @@ func (r *run) Report(res sdk.Result, save func(dir string) error) error {
 	for {
 		switch r.obey(due, save) {
 		case stopped:
-			return sdk.ErrStopped
+			return r.stopError()
 		case goesOn:
 			return nil
 		case saved:
@@ -127,7 +142,7 @@ func (r *run) Report(res sdk.Result, save func(dir string) error) error {
 		select {
 		case <-r.wake:
 		case <-r.ctx.Done():
-			return sdk.ErrStopped
+			return r.stopError()
 		}
 	}
 }

@@ -91,3 +91,28 @@ func TestMetricsAreCopied(t *testing.T) {
 		t.Fatal(events, err)
 	}
 }
+
+// A trial is told whether it will go on later: in the answer to its report, and
+// between two.
+func TestPausedIsTold(t *testing.T) {
+	for _, paused := range []bool{false, true} {
+		told := make(chan error, 1)
+		between := make(chan bool, 1)
+		s := NewSession(sdk.TrainFunc(func(_ context.Context, run sdk.Run) error {
+			err := run.Report(sdk.Result{Metrics: []sdk.Metric{{Name: "loss", Value: 1}}}, nil)
+			told <- err
+			between <- run.(sdk.Pauser).Paused()
+			return err
+		}), sdk.TrainableTraits{})
+		if err := s.Send([]Command{{Kind: Start, Run: 1, Trial: &sdk.Trial{}}, {Kind: Stop, Run: 1, Paused: paused}}); err != nil {
+			t.Fatal(err)
+		}
+		s.Wait()
+		if err := <-told; !errors.Is(err, sdk.ErrStopped) || errors.Is(err, sdk.ErrPaused) != paused {
+			t.Errorf("paused %v: Report answered %v", paused, err)
+		}
+		if got := <-between; got != paused {
+			t.Errorf("Paused is %v, want %v", got, paused)
+		}
+	}
+}

@@ -49,7 +49,7 @@ func CommandsToProto(commands []train.Command) *pb.TrainRequest {
 	for i := range commands {
 		c, m := &commands[i], &slab[i]
 		m.Kind, m.Run = pb.TrainCommand_Kind(c.Kind), c.Run
-		m.Trial, m.Credits, m.Dir = TrialToProto(c.Trial), c.Credits, c.Dir
+		m.Trial, m.Credits, m.Dir, m.Paused = TrialToProto(c.Trial), c.Credits, c.Dir, c.Paused
 		out[i] = m
 	}
 	return &pb.TrainRequest{Commands: out}
@@ -65,7 +65,7 @@ func CommandsFromProto(m *pb.TrainRequest) ([]train.Command, error) {
 		}
 		out[i] = train.Command{
 			Kind: train.CommandKind(k), Run: c.GetRun(),
-			Trial: TrialFromProto(c.GetTrial()), Credits: c.GetCredits(), Dir: c.GetDir(),
+			Trial: TrialFromProto(c.GetTrial()), Credits: c.GetCredits(), Dir: c.GetDir(), Paused: c.GetPaused(),
 		}
 	}
 	return out, nil

@@ -4,6 +4,7 @@ import (
 	"math"
 	"reflect"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -165,6 +166,40 @@ func TestRoundTrips(t *testing.T) {
 	}))
 }
 
+func TestReporterEventsRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		es := rapid.SliceOf(reporterEvent()).Draw(t, "events")
+		m := carried(t, &pb.ReportRequest{Events: wire.ReporterEventsToProto(es)}, &pb.ReportRequest{})
+		same(t, es, wire.ReporterEventsFromProto(m.GetEvents()))
+	})
+}
+
+func reporterEvent() *rapid.Generator[sdk.ReporterEvent] {
+	return rapid.Custom(func(t *rapid.T) sdk.ReporterEvent {
+		e := sdk.ReporterEvent{
+			Number: rapid.Uint64().Draw(t, "number"), Kind: sdk.ReporterEventKind(rapid.IntRange(1, int(sdk.ReportRemoved)).Draw(t, "kind")),
+			Time: time.Unix(0, rapid.Int64().Draw(t, "time")), Iteration: rapid.Uint64().Draw(t, "iteration"),
+			Restored: rapid.Uint64().Draw(t, "restored"), Resumed: rapid.Bool().Draw(t, "resumed"), Reason: text.Draw(t, "reason"),
+		}
+		if rapid.Bool().Draw(t, "of a trial") {
+			e.Trial = &sdk.ReportedTrial{
+				Number: rapid.Uint32().Draw(t, "trial"), ID: text.Draw(t, "id"), Dir: text.Draw(t, "dir"), State: text.Draw(t, "state"),
+				Attempt: rapid.Uint32().Draw(t, "attempt"), Params: rapid.SliceOf(rapid.Byte()).Draw(t, "params"), Error: text.Draw(t, "error"),
+			}
+		}
+		if rapid.Bool().Draw(t, "a result") {
+			e.Result = &sdk.ReportedResult{
+				Metrics: rapid.SliceOf(metric()).Draw(t, "metrics"), Totals: rapid.SliceOf(metric()).Draw(t, "totals"),
+				Iteration: rapid.Uint64().Draw(t, "i"), Done: rapid.Bool().Draw(t, "done"), TimeTotal: number.Draw(t, "total"),
+				TimeThisIter: number.Draw(t, "iter"), PID: rapid.Uint32().Draw(t, "pid"), Host: text.Draw(t, "host"),
+				Restored: rapid.Bool().Draw(t, "r"), IterationsSinceRestore: rapid.Uint64().Draw(t, "since"),
+				TimeSinceRestore: number.Draw(t, "time since"), Again: rapid.Bool().Draw(t, "again"),
+			}
+		}
+		return e
+	})
+}
+
 func decisions() *rapid.Generator[sdk.Decisions] {
 	return rapid.Custom(func(t *rapid.T) (d sdk.Decisions) {
 		for range rapid.IntRange(0, 3).Draw(t, "decisions") {
@@ -189,7 +224,7 @@ func command() *rapid.Generator[train.Command] {
 	return rapid.Custom(func(t *rapid.T) train.Command {
 		c := train.Command{
 			Kind: train.CommandKind(rapid.IntRange(1, 5).Draw(t, "kind")), Run: rapid.Uint64().Draw(t, "run"),
-			Credits: rapid.Uint32().Draw(t, "credits"), Dir: text.Draw(t, "dir"),
+			Credits: rapid.Uint32().Draw(t, "credits"), Dir: text.Draw(t, "dir"), Paused: rapid.Bool().Draw(t, "paused"),
 		}
 		if rapid.Bool().Draw(t, "trial") {
 			c.Trial = &sdk.Trial{

@@ -243,7 +243,7 @@ func (a *attempt) outcome(ctx context.Context) error {
 	case a.hung:
 		return a.failure(fmt.Sprintf("was silent (no output, no report) for its deadline of %v and was killed", a.p.deadline))
 	case a.killed && ctx.Err() != nil:
-		return sdk.ErrStopped
+		return stopCause(a.run)
 	case s.Signaled():
 		return a.failure("was killed by " + signalName(s.Signal()))
 	case s.ExitStatus() != 0:

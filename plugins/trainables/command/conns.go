@@ -78,6 +78,9 @@ func (c *connections) Report(res sdk.Result) (channel.Decision, error) {
 	if !r.claim(byChannel) {
 		return c.ignore(res)
 	}
+	if !r.grows(res.Iteration) {
+		return "", fmt.Errorf("iteration %d is not higher than the one before", res.Iteration)
+	}
 	c.waits.Add(1)
 	answer := make(chan channel.Decision, 1)
 	res.Iteration = r.number(res.Iteration, false)

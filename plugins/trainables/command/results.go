@@ -33,6 +33,7 @@ type results struct {
 	mu        sync.Mutex
 	way       way
 	last      uint64 // iteration
+	begun     bool   // there was a result
 	uncounted bool   // the program's own counts are not used
 	err       error  // of the stop
 	decision  channel.Decision
@@ -88,8 +89,9 @@ func (r *results) printed(line []byte, cut bool) {
 }
 
 func (r *results) addPrinted(p *printed) {
-	if p.zero {
-		r.warn("zero", "iterations that are printed are ignored: they do not count from 1")
+	if p.zero || !r.grows(p.Iteration) {
+		p.zero = true
+		r.warn("zero", "iterations that are printed are ignored: they do not count from 1, each higher than the one before")
 	}
 	res := p.Result
 	if res.Checkpoint != "" {
@@ -103,6 +105,14 @@ func (r *results) addPrinted(p *printed) {
 	r.push(item{result: res})
 }
 
+// grows says whether an iteration can follow the last one. The first of an
+// attempt may be any: the program may have gone on from its checkpoint or not.
+func (r *results) grows(given uint64) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return given == 0 || !r.begun || given > r.last
+}
+
 // number gives each result its iteration before any is dropped.
 func (r *results) number(given uint64, zero bool) uint64 {
 	r.mu.Lock()
@@ -111,7 +121,7 @@ func (r *results) number(given uint64, zero bool) uint64 {
 	if given == 0 || r.uncounted {
 		given = r.last + 1
 	}
-	r.last = given
+	r.last, r.begun = given, true
 	return given
 }
 

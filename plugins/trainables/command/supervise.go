@@ -64,7 +64,7 @@ func (s *supervisor) next() bool {
 	case <-s.asked:
 		s.asked = nil
 		if !s.a.conns.waiting() { // else the program hears of it in the answer
-			s.a.results.stop(sdk.ErrStopped, false)
+			s.a.results.stop(stopCause(s.a.run), false)
 		}
 	case <-s.stopped:
 		s.stopped, s.silence = nil, nil
@@ -76,6 +76,14 @@ func (s *supervisor) next() bool {
 		s.listen()
 	}
 	return true
+}
+
+// stopCause says what Report would say to a trial that was told to stop.
+func stopCause(run sdk.Run) error {
+	if r, ok := run.(sdk.Pauser); ok && r.Paused() {
+		return sdk.ErrPaused
+	}
+	return sdk.ErrStopped
 }
 
 func timeOf(t *time.Timer) <-chan time.Time {

@@ -29,7 +29,7 @@ func read(options []byte) (o Options) {
 }
 
 // Plugins are the plugins of the suite, as bundled.New takes them.
-func Plugins() []any { return []any{Searcher, Scheduler, Trainable} }
+func Plugins() []any { return []any{Searcher, Scheduler, Trainable, Reporter} }
 
 // Searcher suggests points made of the request's seed and what it observed.
 var Searcher = sdk.SearcherPlugin{

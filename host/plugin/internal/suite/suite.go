@@ -44,6 +44,8 @@ func Run(t *testing.T, start Start) {
 	t.Run("searcher-fails", func(t *testing.T) { searcherFails(t, start) })
 	t.Run("searcher-hangs", func(t *testing.T) { searcherHangs(t, start) })
 	t.Run("scheduler", func(t *testing.T) { schedules(t, start) })
+	t.Run("reporter", func(t *testing.T) { tellsReporter(t, start) })
+	t.Run("reporter-fails", func(t *testing.T) { reporterFails(t, start) })
 	t.Run("wrong-kind", func(t *testing.T) { wrongKind(t, start) })
 	runTrainable(t, start)
 }

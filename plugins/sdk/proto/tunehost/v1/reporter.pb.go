@@ -21,6 +21,82 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+type ReporterEvent_Kind int32
+
+const (
+	ReporterEvent_KIND_UNSPECIFIED        ReporterEvent_Kind = 0
+	ReporterEvent_KIND_EXPERIMENT_STARTED ReporterEvent_Kind = 1 // by a host, the first or a later one (resumed)
+	ReporterEvent_KIND_EXPERIMENT_ENDED   ReporterEvent_Kind = 2 // reason: finished, stopped, interrupted or failed
+	ReporterEvent_KIND_TRIAL_ADDED        ReporterEvent_Kind = 3
+	ReporterEvent_KIND_TRIAL_STARTED      ReporterEvent_Kind = 4 // restored > 0: from a checkpoint of that iteration
+	ReporterEvent_KIND_RESULT_REPORTED    ReporterEvent_Kind = 5
+	ReporterEvent_KIND_TRIAL_PAUSED       ReporterEvent_Kind = 6
+	ReporterEvent_KIND_CHECKPOINT_SAVED   ReporterEvent_Kind = 7 // iteration
+	ReporterEvent_KIND_TRIAL_COMPLETED    ReporterEvent_Kind = 8
+	ReporterEvent_KIND_TRIAL_FAILED       ReporterEvent_Kind = 9  // for good; trial.error
+	ReporterEvent_KIND_TRIAL_REQUEUED     ReporterEvent_Kind = 10 // it will run again, after a failure or otherwise
+	ReporterEvent_KIND_TRIAL_REMOVED      ReporterEvent_Kind = 11 // ended while it did not run
+)
+
+// Enum value maps for ReporterEvent_Kind.
+var (
+	ReporterEvent_Kind_name = map[int32]string{
+		0:  "KIND_UNSPECIFIED",
+		1:  "KIND_EXPERIMENT_STARTED",
+		2:  "KIND_EXPERIMENT_ENDED",
+		3:  "KIND_TRIAL_ADDED",
+		4:  "KIND_TRIAL_STARTED",
+		5:  "KIND_RESULT_REPORTED",
+		6:  "KIND_TRIAL_PAUSED",
+		7:  "KIND_CHECKPOINT_SAVED",
+		8:  "KIND_TRIAL_COMPLETED",
+		9:  "KIND_TRIAL_FAILED",
+		10: "KIND_TRIAL_REQUEUED",
+		11: "KIND_TRIAL_REMOVED",
+	}
+	ReporterEvent_Kind_value = map[string]int32{
+		"KIND_UNSPECIFIED":        0,
+		"KIND_EXPERIMENT_STARTED": 1,
+		"KIND_EXPERIMENT_ENDED":   2,
+		"KIND_TRIAL_ADDED":        3,
+		"KIND_TRIAL_STARTED":      4,
+		"KIND_RESULT_REPORTED":    5,
+		"KIND_TRIAL_PAUSED":       6,
+		"KIND_CHECKPOINT_SAVED":   7,
+		"KIND_TRIAL_COMPLETED":    8,
+		"KIND_TRIAL_FAILED":       9,
+		"KIND_TRIAL_REQUEUED":     10,
+		"KIND_TRIAL_REMOVED":      11,
+	}
+)
+
+func (x ReporterEvent_Kind) Enum() *ReporterEvent_Kind {
+	p := new(ReporterEvent_Kind)
+	*p = x
+	return p
+}
+
+func (x ReporterEvent_Kind) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ReporterEvent_Kind) Descriptor() protoreflect.EnumDescriptor {
+	return file_tunehost_v1_reporter_proto_enumTypes[0].Descriptor()
+}
+
+func (ReporterEvent_Kind) Type() protoreflect.EnumType {
+	return &file_tunehost_v1_reporter_proto_enumTypes[0]
+}
+
+func (x ReporterEvent_Kind) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ReporterEvent_Kind.Descriptor instead.
+func (ReporterEvent_Kind) EnumDescriptor() ([]byte, []int) {
+	return file_tunehost_v1_reporter_proto_rawDescGZIP(), []int{4, 0}
+}
+
 type DescribeReporterRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -102,11 +178,14 @@ func (x *DescribeReporterResponse) GetInfo() *Info {
 }
 
 type OpenReporterRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Problem       *Problem               `protobuf:"bytes,1,opt,name=problem,proto3" json:"problem,omitempty"`
-	Options       []byte                 `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
-	Experiment    string                 `protobuf:"bytes,3,opt,name=experiment,proto3" json:"experiment,omitempty"`
-	Dir           string                 `protobuf:"bytes,4,opt,name=dir,proto3" json:"dir,omitempty"`
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	Problem    *Problem               `protobuf:"bytes,1,opt,name=problem,proto3" json:"problem,omitempty"`
+	Options    []byte                 `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"` // JSON object
+	Experiment string                 `protobuf:"bytes,3,opt,name=experiment,proto3" json:"experiment,omitempty"`
+	Dir        string                 `protobuf:"bytes,4,opt,name=dir,proto3" json:"dir,omitempty"` // of the experiment, absolute
+	// The number of the last event that the host knows to have been reported,
+	// 0: none. A host that was killed may have reported more.
+	Told          uint64 `protobuf:"varint,5,opt,name=told,proto3" json:"told,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -169,9 +248,18 @@ func (x *OpenReporterRequest) GetDir() string {
 	return ""
 }
 
+func (x *OpenReporterRequest) GetTold() uint64 {
+	if x != nil {
+		return x.Told
+	}
+	return 0
+}
+
 type OpenReporterResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	After         uint64                 `protobuf:"varint,1,opt,name=after,proto3" json:"after,omitempty"` // the number of the last event it already has
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The number of the last event that it has: it is told those after it. One
+	// that keeps no count of its own answers OpenReporterRequest.told.
+	After         uint64 `protobuf:"varint,1,opt,name=after,proto3" json:"after,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -213,16 +301,351 @@ func (x *OpenReporterResponse) GetAfter() uint64 {
 	return 0
 }
 
+// ReporterEvent is one thing that happened, with all that there is to know of it.
+type ReporterEvent struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Number        uint64                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"` // from 1, growing; what reporters do not hear of leaves gaps
+	Kind          ReporterEvent_Kind     `protobuf:"varint,2,opt,name=kind,proto3,enum=tunehost.v1.ReporterEvent_Kind" json:"kind,omitempty"`
+	TimeNs        int64                  `protobuf:"varint,3,opt,name=time_ns,json=timeNs,proto3" json:"time_ns,omitempty"` // time of day, nanoseconds since 1970
+	Trial         *ReportedTrial         `protobuf:"bytes,4,opt,name=trial,proto3" json:"trial,omitempty"`                  // absent in events of the experiment
+	Result        *ReportedResult        `protobuf:"bytes,5,opt,name=result,proto3" json:"result,omitempty"`
+	Iteration     uint64                 `protobuf:"varint,6,opt,name=iteration,proto3" json:"iteration,omitempty"`
+	Restored      uint64                 `protobuf:"varint,7,opt,name=restored,proto3" json:"restored,omitempty"`
+	Resumed       bool                   `protobuf:"varint,8,opt,name=resumed,proto3" json:"resumed,omitempty"`
+	Reason        string                 `protobuf:"bytes,9,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReporterEvent) Reset() {
+	*x = ReporterEvent{}
+	mi := &file_tunehost_v1_reporter_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReporterEvent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReporterEvent) ProtoMessage() {}
+
+func (x *ReporterEvent) ProtoReflect() protoreflect.Message {
+	mi := &file_tunehost_v1_reporter_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReporterEvent.ProtoReflect.Descriptor instead.
+func (*ReporterEvent) Descriptor() ([]byte, []int) {
+	return file_tunehost_v1_reporter_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *ReporterEvent) GetNumber() uint64 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+func (x *ReporterEvent) GetKind() ReporterEvent_Kind {
+	if x != nil {
+		return x.Kind
+	}
+	return ReporterEvent_KIND_UNSPECIFIED
+}
+
+func (x *ReporterEvent) GetTimeNs() int64 {
+	if x != nil {
+		return x.TimeNs
+	}
+	return 0
+}
+
+func (x *ReporterEvent) GetTrial() *ReportedTrial {
+	if x != nil {
+		return x.Trial
+	}
+	return nil
+}
+
+func (x *ReporterEvent) GetResult() *ReportedResult {
+	if x != nil {
+		return x.Result
+	}
+	return nil
+}
+
+func (x *ReporterEvent) GetIteration() uint64 {
+	if x != nil {
+		return x.Iteration
+	}
+	return 0
+}
+
+func (x *ReporterEvent) GetRestored() uint64 {
+	if x != nil {
+		return x.Restored
+	}
+	return 0
+}
+
+func (x *ReporterEvent) GetResumed() bool {
+	if x != nil {
+		return x.Resumed
+	}
+	return false
+}
+
+func (x *ReporterEvent) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+// ReportedTrial is the trial as it is after the event.
+type ReportedTrial struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Number        uint32                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"` // from 0
+	Id            string                 `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
+	Dir           string                 `protobuf:"bytes,3,opt,name=dir,proto3" json:"dir,omitempty"`          // absolute
+	State         string                 `protobuf:"bytes,4,opt,name=state,proto3" json:"state,omitempty"`      // PENDING, RUNNING, PAUSED, TERMINATED or ERROR
+	Attempt       uint32                 `protobuf:"varint,5,opt,name=attempt,proto3" json:"attempt,omitempty"` // from 1; 0: it never started
+	Params        []byte                 `protobuf:"bytes,6,opt,name=params,proto3" json:"params,omitempty"`    // JSON object
+	Error         string                 `protobuf:"bytes,7,opt,name=error,proto3" json:"error,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReportedTrial) Reset() {
+	*x = ReportedTrial{}
+	mi := &file_tunehost_v1_reporter_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReportedTrial) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReportedTrial) ProtoMessage() {}
+
+func (x *ReportedTrial) ProtoReflect() protoreflect.Message {
+	mi := &file_tunehost_v1_reporter_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReportedTrial.ProtoReflect.Descriptor instead.
+func (*ReportedTrial) Descriptor() ([]byte, []int) {
+	return file_tunehost_v1_reporter_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *ReportedTrial) GetNumber() uint32 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+func (x *ReportedTrial) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *ReportedTrial) GetDir() string {
+	if x != nil {
+		return x.Dir
+	}
+	return ""
+}
+
+func (x *ReportedTrial) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+func (x *ReportedTrial) GetAttempt() uint32 {
+	if x != nil {
+		return x.Attempt
+	}
+	return 0
+}
+
+func (x *ReportedTrial) GetParams() []byte {
+	if x != nil {
+		return x.Params
+	}
+	return nil
+}
+
+func (x *ReportedTrial) GetError() string {
+	if x != nil {
+		return x.Error
+	}
+	return ""
+}
+
+// ReportedResult is one report with the host's own fields; times in seconds.
+type ReportedResult struct {
+	state                  protoimpl.MessageState `protogen:"open.v1"`
+	Metrics                []*Metric              `protobuf:"bytes,1,rep,name=metrics,proto3" json:"metrics,omitempty"` // flattened, as reported
+	Totals                 []*Metric              `protobuf:"bytes,2,rep,name=totals,proto3" json:"totals,omitempty"`   // sums of counters that are reported per iteration
+	Iteration              uint64                 `protobuf:"varint,3,opt,name=iteration,proto3" json:"iteration,omitempty"`
+	Done                   bool                   `protobuf:"varint,4,opt,name=done,proto3" json:"done,omitempty"`
+	TimeTotalS             float64                `protobuf:"fixed64,5,opt,name=time_total_s,json=timeTotalS,proto3" json:"time_total_s,omitempty"`
+	TimeThisIterS          float64                `protobuf:"fixed64,6,opt,name=time_this_iter_s,json=timeThisIterS,proto3" json:"time_this_iter_s,omitempty"`
+	Pid                    uint32                 `protobuf:"varint,7,opt,name=pid,proto3" json:"pid,omitempty"`
+	Host                   string                 `protobuf:"bytes,8,opt,name=host,proto3" json:"host,omitempty"`
+	Restored               bool                   `protobuf:"varint,9,opt,name=restored,proto3" json:"restored,omitempty"` // the attempt began from a checkpoint
+	IterationsSinceRestore uint64                 `protobuf:"varint,10,opt,name=iterations_since_restore,json=iterationsSinceRestore,proto3" json:"iterations_since_restore,omitempty"`
+	TimeSinceRestore       float64                `protobuf:"fixed64,11,opt,name=time_since_restore,json=timeSinceRestore,proto3" json:"time_since_restore,omitempty"`
+	Again                  bool                   `protobuf:"varint,12,opt,name=again,proto3" json:"again,omitempty"` // the trial had reported this iteration before it was restarted
+	unknownFields          protoimpl.UnknownFields
+	sizeCache              protoimpl.SizeCache
+}
+
+func (x *ReportedResult) Reset() {
+	*x = ReportedResult{}
+	mi := &file_tunehost_v1_reporter_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReportedResult) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReportedResult) ProtoMessage() {}
+
+func (x *ReportedResult) ProtoReflect() protoreflect.Message {
+	mi := &file_tunehost_v1_reporter_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReportedResult.ProtoReflect.Descriptor instead.
+func (*ReportedResult) Descriptor() ([]byte, []int) {
+	return file_tunehost_v1_reporter_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *ReportedResult) GetMetrics() []*Metric {
+	if x != nil {
+		return x.Metrics
+	}
+	return nil
+}
+
+func (x *ReportedResult) GetTotals() []*Metric {
+	if x != nil {
+		return x.Totals
+	}
+	return nil
+}
+
+func (x *ReportedResult) GetIteration() uint64 {
+	if x != nil {
+		return x.Iteration
+	}
+	return 0
+}
+
+func (x *ReportedResult) GetDone() bool {
+	if x != nil {
+		return x.Done
+	}
+	return false
+}
+
+func (x *ReportedResult) GetTimeTotalS() float64 {
+	if x != nil {
+		return x.TimeTotalS
+	}
+	return 0
+}
+
+func (x *ReportedResult) GetTimeThisIterS() float64 {
+	if x != nil {
+		return x.TimeThisIterS
+	}
+	return 0
+}
+
+func (x *ReportedResult) GetPid() uint32 {
+	if x != nil {
+		return x.Pid
+	}
+	return 0
+}
+
+func (x *ReportedResult) GetHost() string {
+	if x != nil {
+		return x.Host
+	}
+	return ""
+}
+
+func (x *ReportedResult) GetRestored() bool {
+	if x != nil {
+		return x.Restored
+	}
+	return false
+}
+
+func (x *ReportedResult) GetIterationsSinceRestore() uint64 {
+	if x != nil {
+		return x.IterationsSinceRestore
+	}
+	return 0
+}
+
+func (x *ReportedResult) GetTimeSinceRestore() float64 {
+	if x != nil {
+		return x.TimeSinceRestore
+	}
+	return 0
+}
+
+func (x *ReportedResult) GetAgain() bool {
+	if x != nil {
+		return x.Again
+	}
+	return false
+}
+
 type ReportRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Events        []*Event               `protobuf:"bytes,1,rep,name=events,proto3" json:"events,omitempty"`
+	Events        []*ReporterEvent       `protobuf:"bytes,1,rep,name=events,proto3" json:"events,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ReportRequest) Reset() {
 	*x = ReportRequest{}
-	mi := &file_tunehost_v1_reporter_proto_msgTypes[4]
+	mi := &file_tunehost_v1_reporter_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -234,7 +657,7 @@ func (x *ReportRequest) String() string {
 func (*ReportRequest) ProtoMessage() {}
 
 func (x *ReportRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_tunehost_v1_reporter_proto_msgTypes[4]
+	mi := &file_tunehost_v1_reporter_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -247,10 +670,10 @@ func (x *ReportRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportRequest.ProtoReflect.Descriptor instead.
 func (*ReportRequest) Descriptor() ([]byte, []int) {
-	return file_tunehost_v1_reporter_proto_rawDescGZIP(), []int{4}
+	return file_tunehost_v1_reporter_proto_rawDescGZIP(), []int{7}
 }
 
-func (x *ReportRequest) GetEvents() []*Event {
+func (x *ReportRequest) GetEvents() []*ReporterEvent {
 	if x != nil {
 		return x.Events
 	}
@@ -265,7 +688,7 @@ type ReportResponse struct {
 
 func (x *ReportResponse) Reset() {
 	*x = ReportResponse{}
-	mi := &file_tunehost_v1_reporter_proto_msgTypes[5]
+	mi := &file_tunehost_v1_reporter_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -277,7 +700,7 @@ func (x *ReportResponse) String() string {
 func (*ReportResponse) ProtoMessage() {}
 
 func (x *ReportResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_tunehost_v1_reporter_proto_msgTypes[5]
+	mi := &file_tunehost_v1_reporter_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -290,7 +713,7 @@ func (x *ReportResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportResponse.ProtoReflect.Descriptor instead.
 func (*ReportResponse) Descriptor() ([]byte, []int) {
-	return file_tunehost_v1_reporter_proto_rawDescGZIP(), []int{5}
+	return file_tunehost_v1_reporter_proto_rawDescGZIP(), []int{8}
 }
 
 var File_tunehost_v1_reporter_proto protoreflect.FileDescriptor
@@ -300,18 +723,66 @@ const file_tunehost_v1_reporter_proto_rawDesc = "" +
 	"\x1atunehost/v1/reporter.proto\x12\vtunehost.v1\x1a\x18tunehost/v1/common.proto\"\x19\n" +
 	"\x17DescribeReporterRequest\"A\n" +
 	"\x18DescribeReporterResponse\x12%\n" +
-	"\x04info\x18\x01 \x01(\v2\x11.tunehost.v1.InfoR\x04info\"\x91\x01\n" +
+	"\x04info\x18\x01 \x01(\v2\x11.tunehost.v1.InfoR\x04info\"\xa5\x01\n" +
 	"\x13OpenReporterRequest\x12.\n" +
 	"\aproblem\x18\x01 \x01(\v2\x14.tunehost.v1.ProblemR\aproblem\x12\x18\n" +
 	"\aoptions\x18\x02 \x01(\fR\aoptions\x12\x1e\n" +
 	"\n" +
 	"experiment\x18\x03 \x01(\tR\n" +
 	"experiment\x12\x10\n" +
-	"\x03dir\x18\x04 \x01(\tR\x03dir\",\n" +
+	"\x03dir\x18\x04 \x01(\tR\x03dir\x12\x12\n" +
+	"\x04told\x18\x05 \x01(\x04R\x04told\",\n" +
 	"\x14OpenReporterResponse\x12\x14\n" +
-	"\x05after\x18\x01 \x01(\x04R\x05after\";\n" +
-	"\rReportRequest\x12*\n" +
-	"\x06events\x18\x01 \x03(\v2\x12.tunehost.v1.EventR\x06events\"\x10\n" +
+	"\x05after\x18\x01 \x01(\x04R\x05after\"\xfb\x04\n" +
+	"\rReporterEvent\x12\x16\n" +
+	"\x06number\x18\x01 \x01(\x04R\x06number\x123\n" +
+	"\x04kind\x18\x02 \x01(\x0e2\x1f.tunehost.v1.ReporterEvent.KindR\x04kind\x12\x17\n" +
+	"\atime_ns\x18\x03 \x01(\x03R\x06timeNs\x120\n" +
+	"\x05trial\x18\x04 \x01(\v2\x1a.tunehost.v1.ReportedTrialR\x05trial\x123\n" +
+	"\x06result\x18\x05 \x01(\v2\x1b.tunehost.v1.ReportedResultR\x06result\x12\x1c\n" +
+	"\titeration\x18\x06 \x01(\x04R\titeration\x12\x1a\n" +
+	"\brestored\x18\a \x01(\x04R\brestored\x12\x18\n" +
+	"\aresumed\x18\b \x01(\bR\aresumed\x12\x16\n" +
+	"\x06reason\x18\t \x01(\tR\x06reason\"\xb0\x02\n" +
+	"\x04Kind\x12\x14\n" +
+	"\x10KIND_UNSPECIFIED\x10\x00\x12\x1b\n" +
+	"\x17KIND_EXPERIMENT_STARTED\x10\x01\x12\x19\n" +
+	"\x15KIND_EXPERIMENT_ENDED\x10\x02\x12\x14\n" +
+	"\x10KIND_TRIAL_ADDED\x10\x03\x12\x16\n" +
+	"\x12KIND_TRIAL_STARTED\x10\x04\x12\x18\n" +
+	"\x14KIND_RESULT_REPORTED\x10\x05\x12\x15\n" +
+	"\x11KIND_TRIAL_PAUSED\x10\x06\x12\x19\n" +
+	"\x15KIND_CHECKPOINT_SAVED\x10\a\x12\x18\n" +
+	"\x14KIND_TRIAL_COMPLETED\x10\b\x12\x15\n" +
+	"\x11KIND_TRIAL_FAILED\x10\t\x12\x17\n" +
+	"\x13KIND_TRIAL_REQUEUED\x10\n" +
+	"\x12\x16\n" +
+	"\x12KIND_TRIAL_REMOVED\x10\v\"\xa7\x01\n" +
+	"\rReportedTrial\x12\x16\n" +
+	"\x06number\x18\x01 \x01(\rR\x06number\x12\x0e\n" +
+	"\x02id\x18\x02 \x01(\tR\x02id\x12\x10\n" +
+	"\x03dir\x18\x03 \x01(\tR\x03dir\x12\x14\n" +
+	"\x05state\x18\x04 \x01(\tR\x05state\x12\x18\n" +
+	"\aattempt\x18\x05 \x01(\rR\aattempt\x12\x16\n" +
+	"\x06params\x18\x06 \x01(\fR\x06params\x12\x14\n" +
+	"\x05error\x18\a \x01(\tR\x05error\"\xa9\x03\n" +
+	"\x0eReportedResult\x12-\n" +
+	"\ametrics\x18\x01 \x03(\v2\x13.tunehost.v1.MetricR\ametrics\x12+\n" +
+	"\x06totals\x18\x02 \x03(\v2\x13.tunehost.v1.MetricR\x06totals\x12\x1c\n" +
+	"\titeration\x18\x03 \x01(\x04R\titeration\x12\x12\n" +
+	"\x04done\x18\x04 \x01(\bR\x04done\x12 \n" +
+	"\ftime_total_s\x18\x05 \x01(\x01R\n" +
+	"timeTotalS\x12'\n" +
+	"\x10time_this_iter_s\x18\x06 \x01(\x01R\rtimeThisIterS\x12\x10\n" +
+	"\x03pid\x18\a \x01(\rR\x03pid\x12\x12\n" +
+	"\x04host\x18\b \x01(\tR\x04host\x12\x1a\n" +
+	"\brestored\x18\t \x01(\bR\brestored\x128\n" +
+	"\x18iterations_since_restore\x18\n" +
+	" \x01(\x04R\x16iterationsSinceRestore\x12,\n" +
+	"\x12time_since_restore\x18\v \x01(\x01R\x10timeSinceRestore\x12\x14\n" +
+	"\x05again\x18\f \x01(\bR\x05again\"C\n" +
+	"\rReportRequest\x122\n" +
+	"\x06events\x18\x01 \x03(\v2\x1a.tunehost.v1.ReporterEventR\x06events\"\x10\n" +
 	"\x0eReportResponse2\x8a\x02\n" +
 	"\x0fReporterService\x12_\n" +
 	"\x10DescribeReporter\x12$.tunehost.v1.DescribeReporterRequest\x1a%.tunehost.v1.DescribeReporterResponse\x12S\n" +
@@ -330,33 +801,43 @@ func file_tunehost_v1_reporter_proto_rawDescGZIP() []byte {
 	return file_tunehost_v1_reporter_proto_rawDescData
 }
 
-var file_tunehost_v1_reporter_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_tunehost_v1_reporter_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
+var file_tunehost_v1_reporter_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_tunehost_v1_reporter_proto_goTypes = []any{
-	(*DescribeReporterRequest)(nil),  // 0: tunehost.v1.DescribeReporterRequest
-	(*DescribeReporterResponse)(nil), // 1: tunehost.v1.DescribeReporterResponse
-	(*OpenReporterRequest)(nil),      // 2: tunehost.v1.OpenReporterRequest
-	(*OpenReporterResponse)(nil),     // 3: tunehost.v1.OpenReporterResponse
-	(*ReportRequest)(nil),            // 4: tunehost.v1.ReportRequest
-	(*ReportResponse)(nil),           // 5: tunehost.v1.ReportResponse
-	(*Info)(nil),                     // 6: tunehost.v1.Info
-	(*Problem)(nil),                  // 7: tunehost.v1.Problem
-	(*Event)(nil),                    // 8: tunehost.v1.Event
+	(ReporterEvent_Kind)(0),          // 0: tunehost.v1.ReporterEvent.Kind
+	(*DescribeReporterRequest)(nil),  // 1: tunehost.v1.DescribeReporterRequest
+	(*DescribeReporterResponse)(nil), // 2: tunehost.v1.DescribeReporterResponse
+	(*OpenReporterRequest)(nil),      // 3: tunehost.v1.OpenReporterRequest
+	(*OpenReporterResponse)(nil),     // 4: tunehost.v1.OpenReporterResponse
+	(*ReporterEvent)(nil),            // 5: tunehost.v1.ReporterEvent
+	(*ReportedTrial)(nil),            // 6: tunehost.v1.ReportedTrial
+	(*ReportedResult)(nil),           // 7: tunehost.v1.ReportedResult
+	(*ReportRequest)(nil),            // 8: tunehost.v1.ReportRequest
+	(*ReportResponse)(nil),           // 9: tunehost.v1.ReportResponse
+	(*Info)(nil),                     // 10: tunehost.v1.Info
+	(*Problem)(nil),                  // 11: tunehost.v1.Problem
+	(*Metric)(nil),                   // 12: tunehost.v1.Metric
 }
 var file_tunehost_v1_reporter_proto_depIdxs = []int32{
-	6, // 0: tunehost.v1.DescribeReporterResponse.info:type_name -> tunehost.v1.Info
-	7, // 1: tunehost.v1.OpenReporterRequest.problem:type_name -> tunehost.v1.Problem
-	8, // 2: tunehost.v1.ReportRequest.events:type_name -> tunehost.v1.Event
-	0, // 3: tunehost.v1.ReporterService.DescribeReporter:input_type -> tunehost.v1.DescribeReporterRequest
-	2, // 4: tunehost.v1.ReporterService.OpenReporter:input_type -> tunehost.v1.OpenReporterRequest
-	4, // 5: tunehost.v1.ReporterService.Report:input_type -> tunehost.v1.ReportRequest
-	1, // 6: tunehost.v1.ReporterService.DescribeReporter:output_type -> tunehost.v1.DescribeReporterResponse
-	3, // 7: tunehost.v1.ReporterService.OpenReporter:output_type -> tunehost.v1.OpenReporterResponse
-	5, // 8: tunehost.v1.ReporterService.Report:output_type -> tunehost.v1.ReportResponse
-	6, // [6:9] is the sub-list for method output_type
-	3, // [3:6] is the sub-list for method input_type
-	3, // [3:3] is the sub-list for extension type_name
-	3, // [3:3] is the sub-list for extension extendee
-	0, // [0:3] is the sub-list for field type_name
+	10, // 0: tunehost.v1.DescribeReporterResponse.info:type_name -> tunehost.v1.Info
+	11, // 1: tunehost.v1.OpenReporterRequest.problem:type_name -> tunehost.v1.Problem
+	0,  // 2: tunehost.v1.ReporterEvent.kind:type_name -> tunehost.v1.ReporterEvent.Kind
+	6,  // 3: tunehost.v1.ReporterEvent.trial:type_name -> tunehost.v1.ReportedTrial
+	7,  // 4: tunehost.v1.ReporterEvent.result:type_name -> tunehost.v1.ReportedResult
+	12, // 5: tunehost.v1.ReportedResult.metrics:type_name -> tunehost.v1.Metric
+	12, // 6: tunehost.v1.ReportedResult.totals:type_name -> tunehost.v1.Metric
+	5,  // 7: tunehost.v1.ReportRequest.events:type_name -> tunehost.v1.ReporterEvent
+	1,  // 8: tunehost.v1.ReporterService.DescribeReporter:input_type -> tunehost.v1.DescribeReporterRequest
+	3,  // 9: tunehost.v1.ReporterService.OpenReporter:input_type -> tunehost.v1.OpenReporterRequest
+	8,  // 10: tunehost.v1.ReporterService.Report:input_type -> tunehost.v1.ReportRequest
+	2,  // 11: tunehost.v1.ReporterService.DescribeReporter:output_type -> tunehost.v1.DescribeReporterResponse
+	4,  // 12: tunehost.v1.ReporterService.OpenReporter:output_type -> tunehost.v1.OpenReporterResponse
+	9,  // 13: tunehost.v1.ReporterService.Report:output_type -> tunehost.v1.ReportResponse
+	11, // [11:14] is the sub-list for method output_type
+	8,  // [8:11] is the sub-list for method input_type
+	8,  // [8:8] is the sub-list for extension type_name
+	8,  // [8:8] is the sub-list for extension extendee
+	0,  // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_tunehost_v1_reporter_proto_init() }
@@ -370,13 +851,14 @@ func file_tunehost_v1_reporter_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_tunehost_v1_reporter_proto_rawDesc), len(file_tunehost_v1_reporter_proto_rawDesc)),
-			NumEnums:      0,
-			NumMessages:   6,
+			NumEnums:      1,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
 		GoTypes:           file_tunehost_v1_reporter_proto_goTypes,
 		DependencyIndexes: file_tunehost_v1_reporter_proto_depIdxs,
+		EnumInfos:         file_tunehost_v1_reporter_proto_enumTypes,
 		MessageInfos:      file_tunehost_v1_reporter_proto_msgTypes,
 	}.Build()
 	File_tunehost_v1_reporter_proto = out.File

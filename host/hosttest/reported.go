@@ -1,0 +1,73 @@
+package hosttest
+
+import (
+	"errors"
+	"io"
+	"testing"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/journal"
+	"github.com/tunehost/tunehost/core/record"
+	"github.com/tunehost/tunehost/host/storage"
+)
+
+// CheckReported checks that a file of the sample reporter (package lines) has
+// every event that the record has for reporters, once and in order.
+func CheckReported(t testing.TB, dir, file string) {
+	t.Helper()
+	want := reportable(t, dir)
+	got := Lines(t, file)
+	for i := range min(len(want), len(got)) {
+		if n := number(got[i]["number"]); n != float64(want[i]) {
+			t.Errorf("line %d of %s is event %v, want %d", i+1, file, n, want[i])
+			return
+		}
+	}
+	if len(want) != len(got) {
+		t.Errorf("%s has %d events, the record has %d", file, len(got), len(want))
+	}
+}
+
+// reportable are the numbers of the events for reporters: of observations, and
+// of hosts' starts before them, which count too.
+func reportable(t testing.TB, dir string) (list []uint64) {
+	t.Helper()
+	d, err := storage.At(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fs, err := journal.OpenDir(d.Journal())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fs.Close()
+	r := journal.NewReader(fs)
+	defer r.Close()
+	m, seen, hosts := core.New(), uint64(0), uint64(0)
+	for {
+		_, records, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return list
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range records {
+			at, e, err := record.Parse(b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			actions := m.Apply(at, e)
+			if _, ok := e.(*core.HostStarted); ok {
+				hosts++
+				list = append(list, seen+hosts)
+			}
+			for _, a := range actions {
+				if tell, ok := a.(core.Tell); ok && tell.Observation.To&core.ToReporters != 0 {
+					seen = tell.Observation.Number
+					list = append(list, seen+hosts)
+				}
+			}
+		}
+	}
+}

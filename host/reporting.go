@@ -1,0 +1,272 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/tunehost/tunehost/host/report"
+)
+
+// Limits of what waits for one reporter, in bytes, roughly: beyond them it is
+// forgotten, and read from the record again when the reporter has the time.
+const (
+	mostWaiting   = 64 << 20 // for the host's own
+	mostForPlugin = 8 << 20
+	// mostTold is how many events are told at a time.
+	mostTold = 4096
+)
+
+// reportee hears events, one call at a time.
+type reportee interface {
+	Report(ctx context.Context, events []report.Event) error
+	// revive is called after an error. It says after which event the
+	// reportee is to be told on, or why it is to be left alone.
+	revive(ctx context.Context, failure error) (after uint64, err error)
+	Close() error
+}
+
+// reporting tells one reporter, at its own pace (B-127). What it has not been
+// told waits here, or in the record where that is too much.
+type reporting struct {
+	name   string
+	to     reportee
+	log    *Log
+	most   int
+	follow func() (*following, error)
+
+	told   uint64     // the last event that it has
+	reader *following // while behind
+
+	mu      sync.Mutex
+	ready   sync.Cond
+	waiting []report.Event
+	weight  int
+	last    uint64 // the last event that may be told
+	// behind: nothing waits, and what it has not been told is in the record.
+	behind bool
+	closed bool
+	lost   bool // it is told no more
+
+	ctx  context.Context
+	stop context.CancelFunc
+	done chan struct{}
+}
+
+// newReporting tells a reportee what comes after an event. Events after begun
+// will be put; those up to it are in the record.
+func newReporting(name string, to reportee, after, begun uint64, log *Log, follow func() (*following, error)) *reporting {
+	r := &reporting{name: name, to: to, told: after, last: begun, behind: after < begun, log: log, most: mostWaiting,
+		follow: follow, done: make(chan struct{})}
+	r.ready.L = &r.mu
+	r.ctx, r.stop = context.WithCancel(context.Background())
+	return r
+}
+
+// put adds events that are safe in the record. It never waits.
+func (r *reporting) put(events []report.Event) {
+	if len(events) == 0 {
+		return
+	}
+	weight := weigh(events)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.last = max(r.last, events[len(events)-1].Number)
+	switch {
+	case r.lost || r.behind:
+	case r.weight+weight > r.most:
+		r.waiting, r.weight, r.behind = nil, 0, true
+	default:
+		r.waiting = append(r.waiting, events...)
+		r.weight += weight
+	}
+	r.ready.Signal()
+}
+
+// weigh is about how much memory events take.
+func weigh(events []report.Event) (bytes int) {
+	for i := range events {
+		e := &events[i]
+		bytes += 250 + len(e.Trial.Params) + len(e.Reason) + len(e.Trial.Error)
+		if e.Result != nil {
+			bytes += 150 + 24*(len(e.Result.Metrics)+len(e.Result.Totals))
+		}
+	}
+	return bytes
+}
+
+func (r *reporting) run() {
+	defer close(r.done)
+	for {
+		events, ok := r.next()
+		if !ok {
+			break
+		}
+		r.tell(events)
+	}
+	r.setReader(nil)
+	if err := r.to.Close(); err != nil && !r.lost {
+		r.log.Warn("reporter " + r.name + ": " + err.Error())
+	}
+}
+
+// next waits for events that it has not been told; false at the end.
+func (r *reporting) next() ([]report.Event, bool) {
+	for {
+		events, through, ok := r.pick()
+		if !ok || len(events) > 0 {
+			return events, ok
+		}
+		events, err := r.read(through)
+		if err != nil {
+			r.leave(fmt.Errorf("what it has not been told cannot be read: %w", err))
+			return nil, false
+		}
+		if len(events) > 0 {
+			return events, true
+		}
+	}
+}
+
+// pick waits for events, or for the need to read them up to one.
+func (r *reporting) pick() (events []report.Event, through uint64, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for {
+		switch {
+		case r.lost || r.ctx.Err() != nil:
+			return nil, 0, false
+		case r.behind && r.told < r.last:
+			return nil, r.last, true
+		case r.behind:
+			r.behind = false
+			r.setReader(nil)
+		case len(r.waiting) > 0:
+			return r.take(), 0, true
+		case r.closed:
+			return nil, 0, false
+		default:
+			r.ready.Wait()
+		}
+	}
+}
+
+// take needs r.mu.
+func (r *reporting) take() []report.Event {
+	n := min(len(r.waiting), mostTold)
+	events := r.waiting[:n:n]
+	r.waiting = r.waiting[n:]
+	r.weight -= weigh(events)
+	return events
+}
+
+// read reads on in the record.
+func (r *reporting) read(through uint64) ([]report.Event, error) {
+	if r.reader == nil {
+		f, err := r.follow()
+		if err != nil {
+			return nil, err
+		}
+		r.reader = f
+	}
+	return r.reader.next(r.ctx, r.told, through)
+}
+
+func (r *reporting) setReader(f *following) {
+	if r.reader != nil {
+		r.reader.close()
+	}
+	r.reader = f
+}
+
+// tell tells events, and looks after a reporter that fails.
+func (r *reporting) tell(events []report.Event) {
+	for len(events) > 0 && events[0].Number <= r.told {
+		events = events[1:]
+	}
+	if len(events) == 0 {
+		return
+	}
+	err := r.to.Report(r.ctx, events)
+	if err == nil {
+		r.told = events[len(events)-1].Number
+		return
+	}
+	if r.ctx.Err() != nil {
+		return // it was the host that had no more time
+	}
+	after, err := r.to.revive(r.ctx, err)
+	if err != nil {
+		r.leave(err)
+		return
+	}
+	r.goOn(after, events)
+}
+
+// goOn goes on after an event, with those that were not taken: they are at hand
+// unless it has forgotten some that it had taken before.
+func (r *reporting) goOn(after uint64, events []report.Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.behind || after < r.told:
+		r.setReader(nil)
+		r.waiting, r.weight, r.behind = nil, 0, true
+	default:
+		r.waiting = append(events, r.waiting...)
+		r.weight += weigh(events)
+	}
+	r.told = after
+}
+
+// leave is the end of telling; the experiment goes on.
+func (r *reporting) leave(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lost, r.waiting, r.weight = true, nil, 0
+	if r.ctx.Err() == nil {
+		r.log.Warn("reporter " + r.name + " is told no more, and the experiment goes on without it: " + err.Error())
+	}
+}
+
+// end is called after the last put.
+func (r *reporting) end() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	r.ready.Signal()
+}
+
+// abandonTime is how long a reporter that has no more time may take to end.
+const abandonTime = 10 * time.Second
+
+// await waits until all is told, or the context ends.
+func (r *reporting) await(ctx context.Context) {
+	defer r.stop()
+	select {
+	case <-r.done:
+		return
+	case <-ctx.Done():
+	}
+	r.abandon()
+	r.log.Warn("reporter " + r.name + " had not heard all when the host ended; the rest is told when the experiment is taken up again")
+	select {
+	case <-r.done:
+	case <-time.After(abandonTime): // one of the host's own, which writes to somebody who does not read
+	}
+}
+
+func (r *reporting) abandon() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.stop()
+	r.ready.Broadcast()
+}
+
+// own is a reporter of the host's: an error is its end.
+type own struct{ report.Reporter }
+
+func (o own) Report(_ context.Context, events []report.Event) error { return o.Reporter.Report(events) }
+
+func (o own) revive(_ context.Context, failure error) (uint64, error) { return 0, failure }

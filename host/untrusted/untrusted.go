@@ -1,0 +1,92 @@
+// Package untrusted makes what plugins and trials' programs say harmless: to
+// terminals, to readers of logs, and to the memory. Whoever takes in a text of
+// theirs takes it through here, once, at the edge of the host.
+package untrusted
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Limits in bytes, before what is not printable is escaped.
+const (
+	MaxText   = 64 << 10 // of an error, or of a line for the log
+	MaxReason = 4 << 10  // of a decision's reason
+)
+
+// Line is s on one line of at most max bytes, with all that is not printable
+// escaped, tabs excepted.
+func Line(s string, max int) string { return escape(s, max, false) }
+
+// Text is Line for a text of several lines.
+func Text(s string, max int) string { return escape(s, max, true) }
+
+func escape(s string, max int, lines bool) string {
+	cut := len(s) > max
+	if cut {
+		s = s[:max]
+	}
+	strange := func(r rune) bool { return r != '\t' && !unicode.IsPrint(r) && !(lines && r == '\n') }
+	if cut || !utf8.ValidString(s) || strings.ContainsFunc(s, strange) {
+		s = escaped(s, strange)
+	}
+	if cut {
+		s += " [cut]"
+	}
+	return s
+}
+
+func escaped(s string, strange func(rune) bool) string {
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if r == utf8.RuneError && n == 1 {
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		} else if strange(r) {
+			q := strconv.QuoteRuneToASCII(r)
+			b.WriteString(q[1 : len(q)-1])
+		} else {
+			b.WriteRune(r)
+		}
+		i += n
+	}
+	return b.String()
+}
+
+// Rate is how many bytes a second somebody may have written to the log, and how
+// many he was refused. The zero value lets Allowed through at once.
+type Rate struct {
+	used    float64
+	at      time.Time
+	dropped int
+}
+
+// Allowed is the rate, in bytes a second.
+const Allowed = 1 << 20
+
+// Take says whether n more bytes may be written now.
+func (r *Rate) Take(n int, now time.Time) bool {
+	if !r.at.IsZero() {
+		r.used = max(0, r.used-now.Sub(r.at).Seconds()*Allowed)
+	}
+	r.at = now
+	if r.used+float64(n) > Allowed {
+		r.dropped++
+		return false
+	}
+	r.used += float64(n)
+	return true
+}
+
+// Dropped says how often Take said no since it was last asked; "" for never.
+func (r *Rate) Dropped() string {
+	n := r.dropped
+	if r.dropped = 0; n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d lines dropped: it prints more than 1 MiB a second", n)
+}

@@ -1,0 +1,61 @@
+package untrusted
+
+import (
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+)
+
+func TestEscapes(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain, ünïcödé\ttoo": "plain, ünïcödé\ttoo",
+		"\x1b[31mred\x07":     `\x1b[31mred\a`,
+		"two\nlines\r":        `two\nlines\r`,
+		"\xff\x00":            `\xff\x00`,
+		"\u202eabc\u2028":     `\u202eabc\u2028`,
+	} {
+		if got := Line(in, 100); got != want {
+			t.Errorf("%q is %q, want %q", in, got, want)
+		}
+	}
+	if got := Text("two\nlines\r\x1b", 100); got != "two\nlines\\r\\x1b" {
+		t.Errorf("%q", got)
+	}
+	if got := Line(strings.Repeat("x", 50), 10); got != "xxxxxxxxxx [cut]" {
+		t.Errorf("%q", got)
+	}
+}
+
+func FuzzLine(f *testing.F) {
+	f.Add("a\x1b\xff\n", 3)
+	f.Fuzz(func(t *testing.T, s string, most int) {
+		most = min(max(most, 0), 1<<16)
+		got := Line(s, most)
+		for _, r := range got {
+			if r != '\t' && !unicode.IsPrint(r) {
+				t.Fatalf("%q has %q", got, r)
+			}
+		}
+		if Line(got, len(got)) != got {
+			t.Fatalf("%q is escaped twice", got)
+		}
+	})
+}
+
+func TestRate(t *testing.T) {
+	var r Rate
+	now := time.Unix(100, 0)
+	taken := 0
+	for range 3000 {
+		if r.Take(1<<10, now) {
+			taken++
+		}
+	}
+	if taken != 1024 || r.Dropped() != "1976 lines dropped: it prints more than 1 MiB a second" || r.Dropped() != "" {
+		t.Errorf("%d KiB were let through at once, want 1024", taken)
+	}
+	if !r.Take(1<<19, now.Add(time.Second/2)) || r.Take(1<<19, now.Add(time.Second/2)) {
+		t.Error("half a second later half of it may come")
+	}
+}

@@ -1,0 +1,50 @@
+package guard
+
+import (
+	"context"
+	"io"
+	"sync"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// Reporter is an opened reporter.
+type Reporter struct {
+	mu    sync.Mutex
+	impl  sdk.Reporter
+	after uint64
+}
+
+// OpenReporter opens a reporter.
+func OpenReporter(p sdk.ReporterPlugin, e sdk.Experiment, opts []byte) (*Reporter, error) {
+	r := &Reporter{}
+	err := protect("Open", func() (err error) {
+		r.impl, r.after, err = p.Open(e, options(opts))
+		return err
+	})
+	if err == nil && r.impl == nil {
+		err = errNothing
+	}
+	return r, err
+}
+
+// After is the number of the last event that it said it has.
+func (r *Reporter) After() uint64 { return r.after }
+
+// Report implements sdk.Reporter.
+func (r *Reporter) Report(ctx context.Context, events []sdk.ReporterEvent) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return protect("Report", func() error { return r.impl.Report(ctx, events) })
+}
+
+// Close closes a reporter that is an io.Closer.
+func (r *Reporter) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c, ok := r.impl.(io.Closer)
+	if !ok {
+		return nil
+	}
+	return protect("Close", c.Close)
+}

@@ -1,0 +1,86 @@
+package sdk
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Limits of a [Result]. A trial that reports beyond them fails.
+const (
+	// MaxMetrics is how many metrics one result may have.
+	MaxMetrics = 10_000
+	// MaxMetricName is the length of a metric's name, in bytes.
+	MaxMetricName = 128
+	// MaxIteration is the highest iteration: every number up to it is exact
+	// wherever JSON is read.
+	MaxIteration = 1 << 53
+)
+
+// CheckMetricName says why a name cannot be a metric's: 1 to MaxMetricName of
+// A-Z a-z 0-9 _ . : / -
+func CheckMetricName(name string) error {
+	if name == "" {
+		return errors.New("a metric has no name")
+	}
+	if len(name) > MaxMetricName {
+		return fmt.Errorf("metric name %q… is longer than %d bytes", name[:64], MaxMetricName)
+	}
+	for i := range len(name) {
+		if !nameByte(name[i]) {
+			return fmt.Errorf("metric name %q has a character other than A-Z a-z 0-9 _ . : / -", name)
+		}
+	}
+	return nil
+}
+
+func nameByte(c byte) bool {
+	switch {
+	case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
+		return true
+	}
+	return strings.IndexByte("_.:/-", c) >= 0
+}
+
+// CheckResult says why a result cannot be taken, whatever came before it.
+func CheckResult(r *Result) error {
+	if len(r.Metrics) > MaxMetrics {
+		return fmt.Errorf("a result has %d metrics; at most %d", len(r.Metrics), MaxMetrics)
+	}
+	if r.Iteration > MaxIteration {
+		return fmt.Errorf("iteration %d is beyond %d", r.Iteration, uint64(MaxIteration))
+	}
+	for i := range r.Metrics {
+		if err := CheckMetricName(r.Metrics[i].Name); err != nil {
+			return err
+		}
+	}
+	if name, twice := namedTwice(r.Metrics); twice {
+		return fmt.Errorf("metric %q is in a result twice", name)
+	}
+	return nil
+}
+
+// fewMetrics are compared with each other faster than they are put in a map.
+const fewMetrics = 16
+
+func namedTwice(list []Metric) (name string, twice bool) {
+	if len(list) <= fewMetrics {
+		for i := range list {
+			for j := range i {
+				if list[i].Name == list[j].Name {
+					return list[i].Name, true
+				}
+			}
+		}
+		return "", false
+	}
+	seen := make(map[string]bool, len(list))
+	for i := range list {
+		if seen[list[i].Name] {
+			return list[i].Name, true
+		}
+		seen[list[i].Name] = true
+	}
+	return "", false
+}

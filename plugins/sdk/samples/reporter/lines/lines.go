@@ -1,0 +1,143 @@
+// Package lines is a reporter that appends each event to a file, as one line of
+// JSON. The file itself says what it already has, so that no event is lost or
+// written twice, whenever the reporter or the host dies.
+package lines
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// Plugin is the reporter as it is served.
+var Plugin = sdk.ReporterPlugin{
+	Info: sdk.Info{
+		Kind: sdk.KindReporter, Name: "lines", Version: "1.0.0",
+		Summary: "Appends what happens to a file, as JSON lines.",
+		Options: []byte(`{
+  "type": "object",
+  "additionalProperties": false,
+  "properties": {
+    "file": {"type": "string", "minLength": 1, "default": "events.jsonl",
+      "description": "the file, relative to the experiment's directory"}
+  }
+}`),
+	},
+	Open: open,
+}
+
+func open(e sdk.Experiment, options []byte) (sdk.Reporter, uint64, error) {
+	o := struct {
+		File string `json:"file"`
+	}{"events.jsonl"}
+	if err := sdk.ReadOptions(options, &o); err != nil {
+		return nil, 0, err
+	}
+	if !filepath.IsAbs(o.File) {
+		o.File = filepath.Join(e.Dir, o.File)
+	}
+	f, err := os.OpenFile(o.File, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, 0, err
+	}
+	after, err := last(f)
+	if err != nil {
+		return nil, 0, errors.Join(fmt.Errorf("%s: %w", o.File, err), f.Close())
+	}
+	return &reporter{f}, after, nil
+}
+
+// last reads the number of the last whole line, and goes to its end: what a
+// crash has torn is written over.
+func last(f *os.File) (number uint64, err error) {
+	text, err := io.ReadAll(f)
+	if err != nil {
+		return 0, err
+	}
+	end := bytes.LastIndexByte(text, '\n') + 1
+	if err := f.Truncate(int64(end)); err != nil {
+		return 0, err
+	}
+	if _, err := f.Seek(int64(end), io.SeekStart); err != nil || end == 0 {
+		return 0, err
+	}
+	var l line
+	begin := bytes.LastIndexByte(text[:end-1], '\n') + 1
+	if err := json.Unmarshal(text[begin:end], &l); err != nil {
+		return 0, fmt.Errorf("its last line is none of this reporter's: %w", err)
+	}
+	return l.Number, nil
+}
+
+type reporter struct{ file *os.File }
+
+// line is an event in the file.
+type line struct {
+	Number    uint64          `json:"number"`
+	Event     string          `json:"event"`
+	Time      time.Time       `json:"time"`
+	Trial     string          `json:"trial,omitempty"`
+	Attempt   uint32          `json:"attempt,omitempty"`
+	State     string          `json:"state,omitempty"`
+	Params    json.RawMessage `json:"params,omitempty"`
+	Metrics   map[string]any  `json:"metrics,omitempty"`
+	Iteration uint64          `json:"iteration,omitempty"`
+	Restored  uint64          `json:"restored,omitempty"`
+	Done      bool            `json:"done,omitempty"`
+	Resumed   bool            `json:"resumed,omitempty"`
+	Error     string          `json:"error,omitempty"`
+	Reason    string          `json:"reason,omitempty"`
+}
+
+// Report writes the events in one piece. When it returns they are in the file:
+// a crash of this process loses nothing any more, only one of the machine.
+func (r *reporter) Report(_ context.Context, events []sdk.ReporterEvent) error {
+	var text []byte
+	for i := range events {
+		l, err := json.Marshal(lineOf(&events[i]))
+		if err != nil {
+			return err
+		}
+		text = append(append(text, l...), '\n')
+	}
+	_, err := r.file.Write(text)
+	return err
+}
+
+// Close makes the file safe from a crash of the machine, too.
+func (r *reporter) Close() error { return errors.Join(r.file.Sync(), r.file.Close()) }
+
+func lineOf(e *sdk.ReporterEvent) line {
+	l := line{Number: e.Number, Event: e.Kind.String(), Time: e.Time.UTC(), Iteration: e.Iteration,
+		Restored: e.Restored, Resumed: e.Resumed, Reason: e.Reason}
+	if t := e.Trial; t != nil {
+		l.Trial, l.Attempt, l.State, l.Error = t.ID, t.Attempt, t.State, t.Error
+		if e.Kind == sdk.ReportAdded || e.Kind == sdk.ReportRuns {
+			l.Params = t.Params
+		}
+	}
+	if r := e.Result; r != nil {
+		l.Iteration, l.Done, l.Metrics = r.Iteration, r.Done, map[string]any{}
+		for _, m := range r.Metrics {
+			l.Metrics[m.Name] = value(m.Value)
+		}
+	}
+	return l
+}
+
+// value is a number as JSON can have it.
+func value(x float64) any {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return fmt.Sprint(x)
+	}
+	return x
+}

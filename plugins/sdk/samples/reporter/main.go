@@ -1,0 +1,12 @@
+// Command reporter is a sample of a reporter plugin: it appends what happens to a
+// file, as JSON lines. Build it, and name it in an experiment file:
+//
+//	reporters: [jsonl, {plugin: ./reporter, file: events.jsonl}]
+package main
+
+import (
+	"github.com/tunehost/tunehost/plugins/sdk/samples/reporter/lines"
+	"github.com/tunehost/tunehost/plugins/sdk/serve"
+)
+
+func main() { serve.Reporter(lines.Plugin) }
