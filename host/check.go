@@ -6,17 +6,17 @@ import (
 	"strings"
 
 	"github.com/tunehost/tunehost/host/config"
-	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
 // check is what can be said of a file before anything starts: every mistake, one
 // a line.
 func check(o Options, e *config.Experiment) error {
-	errs := []error{Known(o.Plugins, sdk.KindSearcher, e.Searcher), Known(o.Plugins, sdk.KindScheduler, e.Scheduler)}
-	if t := e.Trainable; t != nil && t.Plugin != nil {
-		errs = append(errs, Known(o.Plugins, sdk.KindTrainable, *t.Plugin))
+	l, err := newLoader(o.Plugins, e, dirOf(e.File))
+	if err != nil {
+		return err
 	}
-	_, err := formatsOf(e)
+	errs := l.check(refsOf(e))
+	_, err = formatsOf(e)
 	errs = append(errs, err)
 	errs = append(errs, missing(e)...)
 	if err := errors.Join(errs...); err != nil {
@@ -40,8 +40,6 @@ func missing(e *config.Experiment) (errs []error) {
 		{"placement.workers", e.Placement != nil && e.Placement.Workers},
 		{"executor", e.Executor.Name != "local"},
 		{"storage", strings.Contains(e.Storage, "://")},
-		{"plugins", len(e.Plugins) > 0},
-		{"grants", len(e.Grants) > 0},
 	} {
 		if k.set {
 			errs = append(errs, fmt.Errorf("%s: %s: this version of tunehost cannot do that yet; leave %s out", e.PosOf(k.key), k.key, k.key))

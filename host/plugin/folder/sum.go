@@ -77,8 +77,8 @@ func (p *Plugin) differs(file, got, want string) error {
 	return p.at("sha256", fmt.Errorf("%s is not the file that is meant: its SHA-256 is %s, here it is %s", file, got, want))
 }
 
-// Config is how to start the process of a plugin whose files have the checksums;
-// the caller adds its kind, environment and log. It runs in its own folder, or in
+// Config is how to start a plugin whose files have the checksums; the caller adds
+// its kind, environment and log. Of a module SHA256 is the checksum. It runs in its own folder, or in
 // dir where it has none.
 func (p *Plugin) Config(s Sums, dir string) process.Config {
 	c := process.Config{Kind: p.Kind, Name: p.Name, Path: p.Program, Args: p.Args, Dir: dir, Files: map[string]string{},
@@ -89,7 +89,7 @@ func (p *Plugin) Config(s Sums, dir string) process.Config {
 	for name, sum := range s.Files {
 		c.Files[filepath.Join(p.Dir, name)] = sum
 	}
-	if code := p.Code(); code == p.Program {
+	if code := p.Code(); code == p.Program || code == p.Module {
 		c.SHA256 = s.SHA256
 	} else {
 		c.Files[code] = s.SHA256
