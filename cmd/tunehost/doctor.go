@@ -133,9 +133,9 @@ func pluginFolders() (list []finding) {
 		return []finding{{"plugins", err.Error(), true}}
 	}
 	for _, place := range f.Looked() {
-		text := fmt.Sprintf("%s (%d plugins)", place.Dir, len(place.Plugins))
+		text := fmt.Sprintf("%s: %d found", place.Dir, len(place.Plugins))
 		if place.Missing {
-			text = place.Dir + " (does not exist, and need not)"
+			text = place.Dir + ": does not exist, and need not"
 		}
 		bad := false
 		for _, p := range place.Problems {
