@@ -6,7 +6,6 @@ package checkup
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -127,7 +126,13 @@ func schema(info sdk.Info) error {
 		return nil
 	}
 	text, err := json.Marshal(defaults)
-	return cmp.Or(err, errors.Join(config.CheckOptions(config.PluginRef{Name: info.Name, Options: text}, info.Options)...))
+	if err != nil {
+		return err
+	}
+	for _, err := range config.CheckOptions(config.PluginRef{Name: info.Name, Options: text, Pos: config.Pos{File: "its defaults"}}, info.Options) {
+		return err
+	}
+	return nil
 }
 
 // calls opens the plugin and calls it.
@@ -194,7 +199,7 @@ func (t Try) suggestions(ctx context.Context) (points []space.Point, err error) 
 		}
 		if len(answer.Points) == 0 {
 			if answer.Status == sdk.Ready {
-				return nil, errors.New("Suggest answered nothing, and does not say that it waits or is exhausted")
+				return nil, errors.New("it suggested nothing, and does not say that it waits or is exhausted")
 			}
 			break
 		}
