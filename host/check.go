@@ -6,18 +6,18 @@ import (
 	"strings"
 
 	"github.com/tunehost/tunehost/host/config"
-	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
 // check is what can be said of a file before anything starts: every mistake, one
 // a line.
 func check(o Options, e *config.Experiment) error {
-	errs := []error{Known(o.Plugins, sdk.KindSearcher, e.Searcher), Known(o.Plugins, sdk.KindScheduler, e.Scheduler)}
-	if t := e.Trainable; t != nil && t.Plugin != nil {
-		errs = append(errs, Known(o.Plugins, sdk.KindTrainable, *t.Plugin))
+	l, err := newLoader(o.Plugins, e, dirOf(e.File))
+	if err != nil {
+		return err
 	}
+	errs := l.check(refsOf(e))
 	for _, ref := range e.Reporters {
-		errs = append(errs, knownReporter(o.Plugins, ref))
+		errs = append(errs, checkFormat(ref))
 	}
 	errs = append(errs, missing(e)...)
 	if err := errors.Join(errs...); err != nil {
@@ -41,8 +41,6 @@ func missing(e *config.Experiment) (errs []error) {
 		{"placement.workers", e.Placement != nil && e.Placement.Workers},
 		{"executor", e.Executor.Name != "local"},
 		{"storage", strings.Contains(e.Storage, "://")},
-		{"plugins", len(e.Plugins) > 0},
-		{"grants", len(e.Grants) > 0},
 	} {
 		if k.set {
 			errs = append(errs, fmt.Errorf("%s: %s: this version of tunehost cannot do that yet; leave %s out", e.PosOf(k.key), k.key, k.key))

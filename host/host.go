@@ -37,6 +37,9 @@ type Options struct {
 	// Terminal: Stdout is one, and may be redrawn.
 	Terminal bool
 	Plugins  *bundled.Registry
+	// AcceptPlugins goes on with plugins that have changed since the experiment
+	// began.
+	AcceptPlugins bool
 	// Clock is the machine's unless set.
 	Clock Clock
 	// CallTimeout is the deadline of one call of a searcher, scheduler or

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -13,9 +13,9 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/local"
-	"github.com/tunehost/tunehost/host/nearest"
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
+	"github.com/tunehost/tunehost/host/plugin/folder"
 	"github.com/tunehost/tunehost/host/plugin/inproc"
 	"github.com/tunehost/tunehost/host/plugin/process"
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -30,6 +30,7 @@ type opener struct {
 	experiment *config.Experiment
 	seed       uint64
 	plugins    *bundled.Registry
+	loader     *loader
 	baseDir    string // of the experiment file
 	log        *Log
 	logPath    string
@@ -51,39 +52,60 @@ func (o *opener) limit() time.Duration {
 	return o.timeout
 }
 
-// start starts one plugin. A name is a bundled plugin's, a path a program's.
+// start starts one plugin. What is found in a folder says itself which options it
+// has, so that they are checked only now.
 func (o *opener) start(ctx context.Context, kind sdk.Kind, ref config.PluginRef, env []string) (plugin.Plugin, error) {
-	if !ref.IsPath() {
-		return o.startBundled(ctx, kind, ref, env)
-	}
-	return process.Start(ctx, o.configured(process.Config{Kind: kind, Name: ref.Name, Path: o.path(ref), Dir: o.baseDir}, env))
-}
-
-// path is where a plugin's program is that the file gives by its path.
-func (o *opener) path(ref config.PluginRef) string {
-	if filepath.IsAbs(ref.Name) {
-		return ref.Name
-	}
-	return filepath.Join(o.baseDir, ref.Name)
-}
-
-func (o *opener) startBundled(ctx context.Context, kind sdk.Kind, ref config.PluginRef, env []string) (plugin.Plugin, error) {
-	if err := Known(o.plugins, kind, ref); err != nil {
+	p, err := o.loader.load(kind, ref)
+	if err != nil {
 		return nil, err
 	}
-	if o.inProcess {
-		return inproc.New(o.plugins.Lookup(kind, ref.Name))
+	if p.Bundled != nil {
+		return o.startBundled(ctx, kind, ref.Name, env)
 	}
-	c, _ := o.plugins.Config(kind, ref.Name)
+	c := p.Folder.Config(p.sums, o.baseDir)
+	c.Kind, c.Name = kind, ref.Name
+	running, err := launch(ctx, p.Folder, o.configured(c, env), box{o.experiment.Sandbox, p.grant})
+	if err != nil {
+		return nil, err
+	}
+	if err := p.described(ctx, running); err != nil {
+		_ = running.Close()
+		return nil, err
+	}
+	return running, nil
+}
+
+// box is what a plugin in the sandbox may have.
+type box struct {
+	limits config.Sandbox
+	grant  config.Grant
+}
+
+// launch is where a plugin that was found becomes one that runs, and the only
+// place that knows the ways in which it may. The config has the checksum that a
+// module must have as SHA256.
+func launch(ctx context.Context, p *folder.Plugin, c process.Config, _ box) (plugin.Plugin, error) {
+	if p.Transport == folder.Process {
+		return process.Start(ctx, c)
+	}
+	return nil, &plugin.Error{Plugin: fmt.Sprintf("%s %q", c.Kind, c.Name), Failure: plugin.NotStarted,
+		What: fmt.Sprintf("cannot be started: %s is a WebAssembly module, and this version of tunehost has no sandbox for modules yet; use a plugin that is a program", p.Module)}
+}
+
+func (o *opener) startBundled(ctx context.Context, kind sdk.Kind, name string, env []string) (plugin.Plugin, error) {
+	if o.inProcess {
+		return inproc.New(o.plugins.Lookup(kind, name))
+	}
+	c, _ := o.plugins.Config(kind, name)
 	// The one that starts programs finds also those that have left their group
 	// and cleared their environment, if it is given the time.
-	c.Outlives = kind == sdk.KindTrainable && ref.Name == commandPlugin
+	c.Outlives = kind == sdk.KindTrainable && name == commandPlugin
 	return process.Start(ctx, o.configured(c, env))
 }
 
 func (o *opener) configured(c process.Config, env []string) process.Config {
 	name := string(c.Kind) + " " + c.Name
-	c.Env, c.LogPath = append(env, local.MarkVariable+"="+o.mark), o.logPath
+	c.Env, c.LogPath = append(slices.Clone(env), local.MarkVariable+"="+o.mark), o.logPath
 	c.Log = func(l process.Line) {
 		switch l.Level {
 		case "error":
@@ -95,28 +117,6 @@ func (o *opener) configured(c process.Config, env []string) process.Config {
 		}
 	}
 	return c
-}
-
-// Known says whether a bundled plugin is there, and checks its options; errors
-// have the place in the file. Others are names that would also do.
-func Known(plugins *bundled.Registry, kind sdk.Kind, ref config.PluginRef, others ...string) error {
-	if ref.IsPath() {
-		return nil
-	}
-	names := others
-	for _, info := range plugins.Infos() {
-		if info.Kind != kind {
-			continue
-		}
-		if info.Name == ref.Name {
-			if errs := config.CheckOptions(ref, info.Options); len(errs) > 0 {
-				return errs[0]
-			}
-			return nil
-		}
-		names = append(names, info.Name)
-	}
-	return &config.Error{Pos: ref.Pos, Msg: fmt.Sprintf("there is no %s %q; there are %s%s", kind, ref.Name, strings.Join(names, ", "), nearest.Hint(ref.Name, names))}
 }
 
 func (o *opener) problem(use purpose) sdk.Problem {

@@ -34,7 +34,12 @@ func Replay(ctx context.Context, path string, plugins *bundled.Registry) error {
 	if err != nil {
 		return &UserError{err}
 	}
+	found, err := newLoader(plugins, e, dirOf(file.File))
+	if err != nil {
+		return err
+	}
 	r := newReplaying(ctx, dir, file, e, plugins)
+	r.opener.loader = found
 	defer r.close()
 	if err := r.history.read(r.apply); err != nil {
 		return fmt.Errorf("%s: %w", dir.Path(), err)

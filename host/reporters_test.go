@@ -309,12 +309,13 @@ func TestReporterAcrossHosts(t *testing.T) {
 // its place.
 func TestReportersInTheFile(t *testing.T) {
 	for list, want := range map[string][]string{
-		"[jsonl, notebok]":                      {"test.yaml:9:", `there is no reporter "notebok"; there are jsonl, csv, notebook`, "notebook"},
+		"[jsonl, notebok]":                      {"test.yaml:9:", `there is no reporter "notebok"; bundled are notebook`, `did you mean "notebook"?`},
+		"[cvs]":                                 {"test.yaml:9:", `there is no reporter "cvs"`, "write files are jsonl, csv"},
 		"[{plugin: notebook, no: never}]":       {"test.yaml:9:", `reporter "notebook" refused: never heard of it`},
 		"[{plugin: notebook, yes: 1}]":          {"test.yaml:9:", "yes"},
 		"[{plugin: jsonl, file: x}]":            {"test.yaml:9:", `reporter "jsonl" has no options`},
-		"[{plugin: ./nowhere/reporter, a: 1}]":  {`reporter "./nowhere/reporter" cannot be started`, "no such file"},
-		"[{plugin: ./test.yaml, file: x}, csv]": {`reporter "./test.yaml" cannot be started`, "permission denied"},
+		"[{plugin: ./nowhere/reporter, a: 1}]":  {"test.yaml:9:", "/nowhere/reporter: there is no such file or folder"},
+		"[{plugin: ./test.yaml, file: x}, csv]": {"test.yaml:9:", "/test.yaml is not executable"},
 	} {
 		n := &notebook{}
 		o, _ := quick(t, strings.Replace(reporting5, "[jsonl, notebook]", list, 1), n.plugin())

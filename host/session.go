@@ -43,6 +43,7 @@ type session struct {
 	machine    *core.Machine
 	record     Recorder
 	read       func(func([]byte) (bool, error)) error
+	loader     *loader
 	plugins    plugins
 	requesting *requesting // nil: trials ask for what the file says
 	relays     []*relay    // reporters that are plugins
@@ -185,7 +186,7 @@ func (s *session) create() error {
 
 // settle makes what a new experiment is in its directory.
 func (s *session) settle() error {
-	if err := s.file.Write(s.dir); err != nil {
+	if err := errors.Join(s.file.Write(s.dir), s.writeLock()); err != nil {
 		return err
 	}
 	id, err := s.file.ID()
@@ -256,6 +257,9 @@ func (s *session) open(changed bool) error {
 		if err := s.file.Write(s.dir); err != nil {
 			return err
 		}
+	}
+	if err := s.writeLock(); err != nil {
+		return err
 	}
 	s.start(first)
 	return nil
@@ -360,7 +364,7 @@ func (s *session) encode(params []byte) (space.Point, error) {
 }
 
 func (s *session) opener() *opener {
-	o := &opener{experiment: s.experiment, seed: s.file.Seed, plugins: s.options.Plugins, baseDir: dirOf(s.file.File),
+	o := &opener{experiment: s.experiment, seed: s.file.Seed, plugins: s.options.Plugins, loader: s.loader, baseDir: dirOf(s.file.File),
 		log: s.log, logPath: s.dir.Log(), clock: s.clock, mark: s.mark, timeout: s.options.CallTimeout, inProcess: s.options.inProcess,
 		run: s.file.RunID, snapshotEvery: max(s.options.snapshotEvery, 1)}
 	if s.options.snapshotEvery == 0 {
@@ -375,6 +379,9 @@ func (s *session) opener() *opener {
 func (s *session) openPlugins(told, decided uint64) (err error) {
 	if s.trials == nil {
 		s.prepare()
+	}
+	if err := s.findPlugins(); err != nil {
+		return err
 	}
 	h := &history{read: s.read, encode: s.encode}
 	if s.plugins, err = s.opener().open(context.Background(), h, told, decided); err != nil {

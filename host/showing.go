@@ -12,11 +12,9 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/control"
-	"github.com/tunehost/tunehost/host/plugin/bundled"
 	"github.com/tunehost/tunehost/host/report/files"
 	"github.com/tunehost/tunehost/host/report/jsonlines"
 	"github.com/tunehost/tunehost/host/report/terminal"
-	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
 // reporters are those of the experiment file, and what shows the progress.
@@ -58,13 +56,9 @@ func (s *session) reporting(name string, to reportee, after uint64) *reporting {
 	})
 }
 
-// knownReporter says whether there is a reporter of this name, and checks its
-// options.
-func knownReporter(plugins *bundled.Registry, ref config.PluginRef) error {
-	if !isFormat(ref) {
-		return Known(plugins, sdk.KindReporter, ref, files.Formats()...)
-	}
-	if string(ref.Options) != "{}" {
+// checkFormat checks a reporter that the host is itself.
+func checkFormat(ref config.PluginRef) error {
+	if isFormat(ref) && string(ref.Options) != "{}" {
 		return &config.Error{Pos: ref.Pos, Msg: fmt.Sprintf("reporter %q has no options", ref.Name)}
 	}
 	return nil

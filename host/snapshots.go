@@ -18,7 +18,6 @@ import (
 
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/plugin"
-	"github.com/tunehost/tunehost/host/plugin/process"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/wire"
@@ -72,19 +71,14 @@ func (o *opener) snapshots(kind sdk.Kind, ref config.PluginRef, use purpose) *sn
 
 // program tells one release of a plugin from the next.
 func (o *opener) program(kind sdk.Kind, ref config.PluginRef) string {
-	if ref.IsPath() {
-		sum, err := process.Hash(o.path(ref))
-		if err != nil {
-			return "" // it will not start, either
-		}
-		return sum
+	p, err := o.loader.load(kind, ref)
+	switch {
+	case err != nil:
+		return "" // it will not start, either
+	case p.Bundled != nil:
+		return p.Bundled.Version
 	}
-	for _, info := range o.plugins.Infos() {
-		if info.Kind == kind && info.Name == ref.Name {
-			return info.Version
-		}
-	}
-	return ""
+	return p.sums.SHA256
 }
 
 // newest is the state after the last event up to one of which there is a whole

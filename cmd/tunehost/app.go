@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"github.com/tunehost/tunehost/host"
 	"github.com/tunehost/tunehost/host/analysis"
 	"golang.org/x/term"
 )
@@ -50,7 +51,7 @@ func (a *app) root() *cobra.Command {
 at a time as fit, and finds the best.`,
 		Example: `  tunehost run digits.yaml                # run an experiment, or go on with it
   tunehost best results/digits            # its best trial`,
-		Version:       version(),
+		Version:       host.Version(),
 		SilenceErrors: true, SilenceUsage: true,
 		Args: cobra.ArbitraryArgs, // knownCommand has looked at them
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },

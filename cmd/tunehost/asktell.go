@@ -35,5 +35,6 @@ With - the first line is the experiment, as JSON.
 	flags.StringArrayVar(&o.Sets, "set", nil, "override a key of the file, as `KEY=VALUE`; may be repeated")
 	flags.StringVar(&o.Storage, "storage", "", "where results go, a `DIR`; none: they are not kept")
 	flags.StringVar(&o.Name, "name", "", "`NAME` of the experiment and its directory")
+	acceptFlag(flags, &o)
 	return cmd
 }

@@ -44,6 +44,11 @@ func (a *app) doctor(dir string) error {
 	for _, tool := range [][]string{{"python3", "--version"}, {"go", "version"}, {"cargo", "--version"}, {"node", "--version"}} {
 		findings = append(findings, toolchain(tool))
 	}
+	return a.report(append(findings, pluginFolders()...))
+}
+
+// report prints findings; one that is bad makes the exit status 1.
+func (a *app) report(findings []finding) error {
 	t := &table{}
 	t.column("", false)
 	t.column("", false)
@@ -119,6 +124,28 @@ func tryDirectory(dir string) error {
 		return err
 	}
 	return f.Sync()
+}
+
+// pluginFolders are those that are looked in without an experiment.
+func pluginFolders() (list []finding) {
+	f, err := found()
+	if err != nil {
+		return []finding{{"plugins", err.Error(), true}}
+	}
+	for _, place := range f.Looked() {
+		text := fmt.Sprintf("%s: %d found", place.Dir, len(place.Plugins))
+		if place.Missing {
+			text = place.Dir + ": does not exist, and need not"
+		}
+		bad := false
+		for _, p := range place.Problems {
+			if !p.Other {
+				text, bad = p.Err.Error(), true
+			}
+		}
+		list = append(list, finding{"plugins", text, bad})
+	}
+	return list
 }
 
 func socket() finding {

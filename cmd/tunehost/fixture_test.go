@@ -14,7 +14,16 @@ import (
 	"github.com/tunehost/tunehost/host/analysis/analysistest"
 	"github.com/tunehost/tunehost/host/control"
 	"github.com/tunehost/tunehost/host/naming"
+	"github.com/tunehost/tunehost/plugins/sdk/serve"
+	"github.com/tunehost/tunehost/plugins/searchers/random"
 )
+
+// pick is a searcher as others write them: a program, under a name of its own.
+func pick() {
+	p := random.Plugin
+	p.Name, p.Version, p.Summary = "pick", "2.0.0", "Picks points."
+	serve.Searcher(p)
+}
 
 const oneObjective = `version: 1
 objective: {metric: accuracy, mode: max}
@@ -58,7 +67,7 @@ func fixture(args []string) {
 		"empty": func(w *analysistest.Writer) { w.Close() }, "finished": finish, "many": finish, "interrupted": interrupt, "multi": multiply,
 		"crashed": func(w *analysistest.Writer) { begin(w); w.Crash() },
 		"damaged": func(w *analysistest.Writer) { finish(w); damage(w.Dir.Journal()) },
-		"running": func(w *analysistest.Writer) { begin(w); serve(w) },
+		"running": func(w *analysistest.Writer) { begin(w); stay(w) },
 	}[kind]
 	if !ok {
 		panic("no fixture " + kind)
@@ -110,8 +119,8 @@ func damage(dir string) {
 	}
 }
 
-// serve is a host that only listens.
-func serve(w *analysistest.Writer) {
+// stay is a host that only listens.
+func stay(w *analysistest.Writer) {
 	lock, err := journal.LockDir(w.Dir.Path(), time.Now())
 	if err != nil {
 		panic(err)

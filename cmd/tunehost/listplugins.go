@@ -1,35 +1,44 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
-	"github.com/tunehost/tunehost/host/nearest"
+	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/plugin/checkup"
+	"github.com/tunehost/tunehost/host/plugin/finder"
 	"github.com/tunehost/tunehost/host/plugin/process"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
 func (a *app) pluginsCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "plugins",
-		Short:   "Searchers, schedulers and trainables that there are",
-		Example: "  tunehost plugins list\n  tunehost plugins describe asha",
+		Use:   "plugins",
+		Short: "Searchers, schedulers and trainables that there are",
+		Long: `Searchers, schedulers and trainables: those that come with tunehost, and those in
+folders: ./plugins, the plugins folder beside an experiment file, the folders that
+it names, and the user's own (tunehost doctor says which).`,
+		Example: "  tunehost plugins list\n  tunehost plugins describe asha\n  tunehost plugins new --kind searcher --lang go plugins/mine",
 		Args:    wants(0, 0),
 		RunE:    func(*cobra.Command, []string) error { return a.listPlugins(false) },
 	}
-	cmd.AddCommand(a.pluginsListCommand(), a.pluginsDescribeCommand())
+	cmd.AddCommand(a.pluginsListCommand(), a.pluginsDescribeCommand(), a.pluginsCheckCommand(), a.pluginsNewCommand())
 	return cmd
 }
 
 func (a *app) pluginsListCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:     "list",
-		Short:   "List plugins",
+		Use:   "list",
+		Short: "List plugins, without running any",
+		Long: `List plugins: those that come with tunehost, those in ./plugins, and those in the
+user's folder. None is run; the kind is ? where only the plugin itself knows it.`,
 		Example: "  tunehost plugins list --json | jq -r 'select(.kind == \"searcher\").name'",
 		Args:    wants(0, 0),
 		RunE:    func(*cobra.Command, []string) error { return a.listPlugins(asJSON) },
@@ -49,64 +58,138 @@ type listedPlugin struct {
 	Summary   string   `json:"summary"`
 }
 
-func (a *app) listPlugins(asJSON bool) error {
-	if asJSON {
-		return a.pluginLines()
-	}
-	t := &table{}
-	t.column("kind", false)
-	t.column("name", false)
-	t.column("version", false)
-	t.column("", false)
-	for _, i := range plugins.Infos() {
-		t.rows = append(t.rows, []string{string(i.Kind), i.Name, i.Version, i.Summary})
-	}
-	return t.write(a.out, a.width(), a.bold)
-}
+// found are the plugins around the working directory.
+func found() (*finder.Finder, error) { return finder.New(plugins, ".", nil, config.Pos{}) }
 
-// pluginLines: bundled plugins are this very program.
-func (a *app) pluginLines() error {
-	path, err := os.Executable()
+func (a *app) listPlugins(asJSON bool) error {
+	f, err := found()
 	if err != nil {
 		return err
 	}
-	sum, err := process.Hash(path)
-	if err != nil {
-		return err
+	all, problems := f.All()
+	var list []listedPlugin
+	for i := range all {
+		one, err := entryOf(&all[i])
+		if err != nil {
+			problems = append(problems, err)
+		}
+		list = append(list, one)
 	}
-	for _, i := range plugins.Infos() {
-		if err := a.line(listedPlugin{i.Name, i.Kind, i.Version, "bundled", path, sum, i.Summary}); err != nil {
+	for _, p := range problems {
+		a.explain(p)
+	}
+	if !asJSON {
+		return a.pluginTable(list)
+	}
+	for _, one := range list {
+		if err := a.line(one); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// entryOf describes a plugin without running it. Bundled ones are this very
+// program.
+func entryOf(f *finder.Found) (l listedPlugin, err error) {
+	l = listedPlugin{Name: f.Name, Kind: f.Kind, Transport: f.Transport()}
+	if l.Kind == "" {
+		l.Kind = "?"
+	}
+	if f.Folder == nil {
+		l.Version, l.Summary = f.Bundled.Version, f.Bundled.Summary
+		l.Path, l.SHA256, err = self()
+		return l, err
+	}
+	l.Version, l.Summary, l.Path = f.Folder.Version, f.Folder.Summary, f.Folder.Path
+	sums, err := f.Folder.Check()
+	l.SHA256 = sums.SHA256
+	return l, err
+}
+
+// self is this program and its checksum.
+var self = func() func() (string, string, error) {
+	type known struct {
+		path, sum string
+		err       error
+	}
+	once := sync.OnceValue(func() (k known) {
+		if k.path, k.err = os.Executable(); k.err == nil {
+			k.sum, k.err = process.Hash(k.path)
+		}
+		return k
+	})
+	return func() (string, string, error) { k := once(); return k.path, k.sum, k.err }
+}()
+
+func (a *app) pluginTable(list []listedPlugin) error {
+	t := &table{}
+	t.column("kind", false)
+	t.column("name", false)
+	t.column("version", false)
+	t.column("transport", false)
+	t.column("", false)
+	for _, l := range list {
+		text := l.Summary
+		if l.Transport != "bundled" {
+			text = strings.TrimSpace(text + " (" + l.Path + ")")
+		}
+		t.rows = append(t.rows, []string{string(l.Kind), l.Name, l.Version, l.Transport, text})
+	}
+	return t.write(a.out, a.width(), a.bold)
+}
+
 func (a *app) pluginsDescribeCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:     "describe NAME",
-		Short:   "What a plugin does, and its options",
-		Example: "  tunehost plugins describe asha",
-		Args:    wants(1, 1),
+		Use:   "describe NAME|PATH",
+		Short: "What a plugin does, and its options",
+		Long:  "What a plugin does, and its options. A plugin that does not come with tunehost is\nstarted to ask it.",
+		Example: `  tunehost plugins describe asha
+  tunehost plugins describe ./plugins/mine`,
+		Args: wants(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			var names []string
-			found := false
-			for _, i := range plugins.Infos() {
-				names = append(names, i.Name)
-				if i.Name != args[0] {
-					continue
-				}
-				found = true
+			infos, err := a.infos(args[0])
+			for _, i := range infos {
 				if err := a.describe(i); err != nil {
 					return err
 				}
 			}
-			if !found {
-				return usage("no plugin %q; there are %s%s", args[0], strings.Join(names, ", "), nearest.Hint(args[0], names))
-			}
-			return nil
+			return err
 		},
 	}
+}
+
+// infos are what the plugins of a name or a path say that they are.
+func (a *app) infos(name string) (infos []sdk.Info, err error) {
+	for _, i := range plugins.Infos() {
+		if i.Name == name {
+			infos = append(infos, i)
+		}
+	}
+	if len(infos) > 1 {
+		return infos, nil // of several kinds
+	}
+	p, err := find(name)
+	if err != nil {
+		return nil, err
+	}
+	if p.Bundled != nil {
+		return infos, nil
+	}
+	return checkup.Infos(context.Background(), starting(p), "")
+}
+
+// find is a plugin that the user names.
+func find(name string) (*finder.Found, error) {
+	f, err := found()
+	if err != nil {
+		return nil, err
+	}
+	p, err := f.Find("", name)
+	if err != nil && !fromFile(err) {
+		err = asUsage(err)
+	}
+	return p, err
 }
 
 // option is what an option's JSON Schema says to people.

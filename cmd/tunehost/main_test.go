@@ -15,6 +15,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"tunehost": main,
 		"fixture":  func() { fixture(os.Args[1:]) },
+		"pick":     pick,
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host"
 	"github.com/tunehost/tunehost/host/nearest"
@@ -73,7 +74,12 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.Resources, "resources", "", "what the machine offers instead of what was found, as `cpu=16,gpu=2`")
 	flags.IntVarP(&f.Verbose, "verbose", "v", 1, "`0..3`: silent, status, brief results, all results")
 	flags.BoolVar(&f.noFail, "no-fail", false, "exit 0 even when trials have failed")
+	acceptFlag(flags, &f.Options)
 	jsonFlag(flags, &f.JSON, "print one JSON object a line for each event")
+}
+
+func acceptFlag(flags *pflag.FlagSet, o *host.Options) {
+	flags.BoolVar(&o.AcceptPlugins, "accept-plugins", false, "go on with plugins that have changed since the experiment began")
 }
 
 func (f *runFlags) check() error {

@@ -13,7 +13,8 @@ func (a *app) validateCommand() *cobra.Command {
 		Use:   "validate FILE",
 		Short: "Check an experiment file, and run nothing",
 		Long: `Check an experiment file: its keys, the space, whether the plugins are there and
-take their options, whether a trial fits this machine. Nothing is run.`,
+what they want is granted, whether a trial fits this machine. Nothing is run, so the
+options of plugins that do not come with tunehost are checked when it is.`,
 		Example: "  tunehost validate digits.yaml",
 		Args:    wants(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -2,9 +2,9 @@ package main
 
 import (
 	"runtime"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
+	"github.com/tunehost/tunehost/host"
 )
 
 func (a *app) versionCommand() *cobra.Command {
@@ -14,17 +14,8 @@ func (a *app) versionCommand() *cobra.Command {
 		Example: "  tunehost version",
 		Args:    wants(0, 0),
 		RunE: func(*cobra.Command, []string) error {
-			a.say("tunehost %s (%s, %s/%s)", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			a.say("tunehost %s (%s, %s/%s)", host.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return nil
 		},
 	}
-}
-
-// version is what the binary was built from.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "(devel)"
-	}
-	return info.Main.Version
 }

@@ -236,8 +236,7 @@ func (b *builder) plugins() {
 	b.e.Plugins = texts(b.at("plugins"))
 	b.e.Grants = map[string]Grant{}
 	for _, e := range b.at("grants").keys {
-		f := fields{e.value, grant}
-		b.e.Grants[e.name] = Grant{texts(f.at("read")), texts(f.at("write")), texts(f.at("env")), f.truth("clock")}
+		b.e.Grants[e.name] = grantOf(e.value)
 	}
 	box := fields{b.at("sandbox"), experiment.find("sandbox").(*object)}
 	b.e.Sandbox.Memory, _ = sizeOf(box.at("memory"))

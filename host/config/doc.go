@@ -12,4 +12,6 @@
 // them once the plugin's schema is known. The package reads one file and touches
 // nothing else: no environment, no clock, no plugins. It is for the host and the
 // command line; plugins never see the file.
+//
+// [ParseManifest] reads a plugin's plugin.yaml with the same machinery.
 package config

@@ -61,7 +61,7 @@ func (r *reader) whole(format string, args ...any) *Error {
 func (r *reader) parse(data []byte) (body ast.Node, problem *Error) {
 	switch {
 	case len(data) > maxFileBytes:
-		return nil, r.whole("the file has more than %d bytes (1 MiB), expected an experiment", maxFileBytes)
+		return nil, r.whole("the file has more than %d bytes (1 MiB)", maxFileBytes)
 	case !utf8.Valid(data):
 		return nil, r.whole("the file is not UTF-8 text")
 	}
@@ -92,7 +92,7 @@ func (r *reader) single(file *ast.File) (ast.Node, *Error) {
 			continue
 		}
 		if body != nil {
-			return nil, &Error{r.pos(d.Body.GetToken()), "found a second document, expected one experiment"}
+			return nil, &Error{r.pos(d.Body.GetToken()), "found a second document, expected one"}
 		}
 		body = d.Body
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -18,10 +20,40 @@ import (
 const maxEvents = 1024
 
 // Describe implements plugin.Plugin.
-func (p *Process) Describe(context.Context) (sdk.Info, error) { return p.info, nil }
+func (p *Process) Describe(context.Context) (sdk.Info, error) { return p.infos[0], nil }
 
-func (p *Process) describe(ctx context.Context) (*pb.Info, error) {
-	switch p.config.Kind {
+// Infos are what it says that it is: one, or where it was started without a kind
+// one for each kind that it serves. It can be opened as the first.
+func (p *Process) Infos() []sdk.Info { return p.infos }
+
+// kinds are those that a process can serve.
+var kinds = []sdk.Kind{sdk.KindSearcher, sdk.KindScheduler, sdk.KindTrainable}
+
+// identify asks the plugin what it is.
+func (p *Process) identify(ctx context.Context) error {
+	if p.config.Kind != "" {
+		info, err := p.describe(ctx, p.config.Kind)
+		p.infos = []sdk.Info{wire.InfoFromProto(info)}
+		return err
+	}
+	for _, kind := range kinds {
+		info, err := p.describe(ctx, kind)
+		if err != nil && status.Code(err) != codes.Unimplemented {
+			return err
+		}
+		if err == nil {
+			p.infos = append(p.infos, wire.InfoFromProto(info))
+		}
+	}
+	if len(p.infos) == 0 {
+		return status.Error(codes.Unimplemented, "it serves no kind of plugin")
+	}
+	p.config.Kind = p.infos[0].Kind
+	return nil
+}
+
+func (p *Process) describe(ctx context.Context, kind sdk.Kind) (*pb.Info, error) {
+	switch kind {
 	case sdk.KindSearcher:
 		m, err := pb.NewSearcherServiceClient(p.conn).DescribeSearcher(ctx, &pb.DescribeSearcherRequest{})
 		return m.GetInfo(), err
@@ -35,7 +67,7 @@ func (p *Process) describe(ctx context.Context) (*pb.Info, error) {
 		m, err := pb.NewReporterServiceClient(p.conn).DescribeReporter(ctx, &pb.DescribeReporterRequest{})
 		return m.GetInfo(), err
 	}
-	return nil, fmt.Errorf("plugins of the kind %q cannot be described", p.config.Kind)
+	return nil, fmt.Errorf("plugins of the kind %q cannot be described", kind)
 }
 
 // once keeps a process to one opening, of the kind it was started as.

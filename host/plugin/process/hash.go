@@ -1,12 +1,14 @@
 package process
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 )
 
 // Hash returns the SHA-256 of a program's file in hex, for the lock file. A
@@ -16,11 +18,20 @@ func Hash(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return HashFile(path)
+}
+
+// HashFile returns the SHA-256 of any file in hex.
+func HashFile(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return "", err
 	}
 	defer func() { _ = f.Close() }()
+	return hashOf(f)
+}
+
+func hashOf(f *os.File) (string, error) {
 	h := sha256.New()
 	if _, err := io.Copy(h, f); err != nil {
 		return "", err
@@ -28,16 +39,69 @@ func Hash(path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// check compares a program's file with the checksum that it must have. The file
-// could be changed between this and the start by whoever may write to it: the
-// lock guards against accidents, not against the owner.
-func check(path, want string) error {
-	got, err := Hash(path)
+// ChangedError says that a file is not the one that it must be.
+type ChangedError struct{ Path, Got, Want string }
+
+func (e *ChangedError) Error() string {
+	return fmt.Sprintf("%s has changed: its SHA-256 is %s, expected %s", e.Path, e.Got, e.Want)
+}
+
+// pinned is the program to execute, once it and the other files are what they
+// must be. What is executed is what was hashed: on Linux a binary is started by
+// the very file that was read, so that another one put in its place meanwhile
+// is not. A script is read again by its interpreter, by its path; for that, and
+// elsewhere than on Linux, the check guards against accidents, not against
+// whoever may write to the plugin's folder.
+func (c *Config) pinned() (path string, held *os.File, err error) {
+	for _, file := range sortedKeys(c.Files) {
+		if err := check(file, c.Files[file]); err != nil {
+			return "", nil, err
+		}
+	}
+	if c.SHA256 == "" {
+		return c.Path, nil, nil
+	}
+	file, err := exec.LookPath(c.program())
 	if err != nil {
-		return err
+		return "", nil, err
 	}
-	if got != want {
-		return fmt.Errorf("%s has changed: its SHA-256 is %s, the lock file says %s", path, got, want)
+	f, err := os.Open(file)
+	if err != nil {
+		return "", nil, err
 	}
-	return nil
+	got, err := hashOf(f)
+	if err == nil && got != c.SHA256 {
+		err = &ChangedError{file, got, c.SHA256}
+	}
+	if link := linkTo(f); err == nil && link != "" && !isScript(f) {
+		return link, f, nil
+	}
+	_ = f.Close()
+	return c.Path, nil, err
+}
+
+// check compares a file with the checksum that it must have.
+func check(path, want string) error {
+	got, err := HashFile(path)
+	if err == nil && got != want {
+		err = &ChangedError{path, got, want}
+	}
+	return err
+}
+
+// isScript says whether the kernel hands the file to an interpreter, by its
+// path: that of an open file is gone by then.
+func isScript(f *os.File) bool {
+	var begin [2]byte
+	_, err := f.ReadAt(begin[:], 0)
+	return err != nil || bytes.Equal(begin[:], []byte("#!"))
+}
+
+func sortedKeys(m map[string]string) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/serve"
-	"github.com/tunehost/tunehost/plugins/sdk/wire"
 )
 
 // Limits of plugin processes.
@@ -35,6 +34,8 @@ const (
 
 // Config is a plugin process to be started.
 type Config struct {
+	// Kind is what it is started as; "": the first kind that it says it is,
+	// see [Process.Infos].
 	Kind sdk.Kind
 	Name string
 	// Path is the program, absolute or relative to Dir; Args its arguments,
@@ -44,8 +45,10 @@ type Config struct {
 	// Dir is the working directory; "": the host's.
 	Dir string
 	// SHA256, if set, is the hex checksum (see [Hash]) that the program's
-	// file must have now.
+	// file must have now; on Linux a binary that is checked is executed by the
+	// file that was read. Files are checksums of more files, by path.
 	SHA256 string
+	Files  map[string]string
 	// Inherit names variables of the host's environment that the plugin gets
 	// beside PATH, HOME, LANG and TMPDIR. Env are more, as NAME=VALUE.
 	Inherit []string
@@ -64,7 +67,20 @@ type Config struct {
 	Outlives bool
 }
 
-func (c *Config) title() string { return fmt.Sprintf("%s %q", c.Kind, c.Name) }
+func (c *Config) title() string {
+	if c.Kind == "" {
+		return fmt.Sprintf("plugin %q", c.Name)
+	}
+	return fmt.Sprintf("%s %q", c.Kind, c.Name)
+}
+
+// kind is what the program was taken for.
+func (c *Config) kind() string {
+	if c.Kind == "" {
+		return "searcher, scheduler or trainable"
+	}
+	return string(c.Kind)
+}
 
 // Process is a plugin that runs as a program.
 type Process struct {
@@ -74,7 +90,7 @@ type Process struct {
 	runner *runner
 	client *goplugin.Client
 	conn   *grpc.ClientConn
-	info   sdk.Info
+	infos  []sdk.Info // the first is of the kind that it was started as
 
 	mu     sync.Mutex
 	opened bool
@@ -112,19 +128,20 @@ func Start(ctx context.Context, config Config) (*Process, error) {
 
 // prepare makes everything that is needed before the process is.
 func (p *Process) prepare() (err error) {
-	if p.config.SHA256 != "" {
-		if err := check(p.config.program(), p.config.SHA256); err != nil {
-			return err
-		}
-	}
-	id, err := newIdentity()
+	path, program, err := p.config.pinned()
 	if err != nil {
 		return err
 	}
-	if p.dir, p.held, err = socketDir(); err != nil {
+	id, err := newIdentity()
+	if err == nil {
+		p.dir, p.held, err = socketDir()
+	}
+	if err != nil {
+		_ = program.Close() // nothing where there is none
 		return err
 	}
 	p.runner = newRunner(&p.config, p.dir, id)
+	p.runner.path, p.runner.program = path, program
 	p.client = goplugin.NewClient(p.clientConfig(id))
 	return nil
 }
@@ -186,9 +203,7 @@ func (p *Process) connect(ctx context.Context) (err error) {
 		return err
 	}
 	p.conn = raw.(*grpc.ClientConn)
-	info, err := p.describe(ctx)
-	p.info = wire.InfoFromProto(info)
-	return err
+	return p.identify(ctx)
 }
 
 // dispenser hands out the connection itself.

@@ -286,6 +286,22 @@ func TestHash(t *testing.T) {
 	wantNotStarted(t, c, "has changed: its SHA-256 is "+sum)
 }
 
+// A plugin that is started without a kind says which it is, and is opened as the
+// first of them.
+func TestKinds(t *testing.T) {
+	c := self(t, "", "bad-shutdown")
+	p := startConfig(t, c)
+	infos := p.Infos()
+	if len(infos) != 1 || infos[0].Kind != sdk.KindTrainable || infos[0].Name != suite.Trainable.Name {
+		t.Errorf("infos = %+v", infos)
+	}
+	if _, err := p.OpenTrainable(t.Context(), nil); err != nil {
+		t.Error(err)
+	}
+	c = self(t, sdk.KindSearcher, "bad-shutdown")
+	wantNotStarted(t, c, "is no searcher")
+}
+
 func alive(pid int) bool {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

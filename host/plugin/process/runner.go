@@ -23,11 +23,13 @@ const drainWait = 500 * time.Millisecond
 // runner starts the process for go-plugin and owns its pipes. go-plugin sees
 // one checked line of stdout and none of stderr.
 type runner struct {
-	config *Config
-	dir    string
-	id     *identity
-	cmd    *exec.Cmd
-	output *output
+	config  *Config
+	path    string   // what is executed
+	program *os.File // open until the start where path is a link to it
+	dir     string
+	id      *identity
+	cmd     *exec.Cmd
+	output  *output
 
 	stdout    *io.PipeReader // the handshake line, then nothing
 	handshake *io.PipeWriter
@@ -54,7 +56,8 @@ func newRunner(c *Config, dir string, id *identity) *runner {
 
 // build is go-plugin's RunnerFunc: spec holds the variables that it wants set.
 func (r *runner) build(_ hclog.Logger, spec *exec.Cmd, _ string) (goplugin.Runner, error) {
-	r.cmd = exec.Command(r.config.Path, r.config.Args...)
+	r.cmd = exec.Command(r.path, r.config.Args...)
+	r.cmd.Args[0] = r.config.Path
 	r.cmd.Dir = r.config.Dir
 	r.cmd.Env = append(environment(r.config), spec.Env...)
 	r.cmd.Env = append(r.cmd.Env, "PLUGIN_CLIENT_CERT="+r.id.caPEM)
@@ -75,6 +78,7 @@ func (r *runner) Start(context.Context) error {
 	r.cmd.Stdout, r.cmd.Stderr = outW, errW
 	err = spawn(r.cmd)
 	_, _ = outW.Close(), errW.Close()
+	_ = r.program.Close() // nothing where there is none
 	if err != nil {
 		_, _, _ = outR.Close(), errR.Close(), r.handshake.Close()
 		close(r.ended)

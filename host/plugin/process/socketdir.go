@@ -11,9 +11,10 @@ import (
 )
 
 const (
-	// maxSocketDir leaves room below the 108 bytes of a socket's path for the
-	// two names that go-plugin appends.
-	maxSocketDir = 60
+	// maxSocketDir leaves room below the 108 bytes of a socket's path for
+	// /th-1234567890 and the two names that go-plugin appends, which are like
+	// /plugin-dir1234567890/plugin1234567890.
+	maxSocketDir = 54
 	// staleAfter is the age from which a directory that nobody holds is left
 	// over from a host that was killed.
 	staleAfter = time.Minute

@@ -39,3 +39,11 @@ func TestSweep(t *testing.T) {
 		}
 	}
 }
+
+// The longest path of a socket fits into an address.
+func TestRoomForSockets(t *testing.T) {
+	names := "/th-4294967295/plugin-dir4294967295/plugin4294967295"
+	if n := maxSocketDir + len(names); n > 107 {
+		t.Errorf("a socket's path may have %d bytes", n)
+	}
+}

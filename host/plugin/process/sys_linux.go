@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -54,4 +55,14 @@ func checkPeer(conn *net.UnixConn, pid int) error {
 		return nil
 	}
 	return fmt.Errorf("its socket belongs to process %d, not to it (%d)", peer.Pid, pid)
+}
+
+// linkTo is a path that leads to the open file itself, in this process and a
+// child of it until it executes another program.
+func linkTo(f *os.File) string {
+	link := fmt.Sprintf("/proc/self/fd/%d", f.Fd())
+	if _, err := os.Stat(link); err != nil {
+		return ""
+	}
+	return link
 }

@@ -4,6 +4,7 @@ package process
 
 import (
 	"net"
+	"os"
 	"syscall"
 )
 
@@ -17,3 +18,6 @@ func awaitExit(int) bool { return false }
 
 // checkPeer has no way to ask here; TLS guards the connection.
 func checkPeer(*net.UnixConn, int) error { return nil }
+
+// linkTo has no path to offer here.
+func linkTo(*os.File) string { return "" }

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/tunehost/tunehost/host/scaffold"
+)
+
+func (a *app) pluginsNewCommand() *cobra.Command {
+	p := scaffold.Plugin{}
+	cmd := &cobra.Command{
+		Use:   "new DIR",
+		Short: "Begin a plugin of your own",
+		Long: `Begin a plugin of your own: a folder that builds and runs as it is, with tests, a
+README that says what to edit, and a copy of tunehost's SDK.`,
+		Example: "  tunehost plugins new --kind searcher --lang go plugins/mine",
+		Args:    wants(1, 1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			p.Dir = args[0]
+			if err := p.Make(); err != nil {
+				return asUsage(err)
+			}
+			a.say("%s is a %s in %s; %s says how to build it and what to edit", p.Dir, p.Kind, p.Language, filepath.Join(p.Dir, "README.md"))
+			return nil
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&p.Kind, "kind", "", "`KIND`: searcher, scheduler or trainable")
+	flags.StringVar(&p.Language, "lang", "", "`LANGUAGE`: "+strings.Join(scaffold.Languages(), ", "))
+	flags.StringVar(&p.Name, "name", "", "`NAME` of the plugin; that of the folder unless given")
+	flags.BoolVar(&p.WASM, "wasm", false, "a WebAssembly module, which runs in a sandbox")
+	return cmd
+}

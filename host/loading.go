@@ -1,0 +1,194 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/nearest"
+	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/host/plugin/bundled"
+	"github.com/tunehost/tunehost/host/plugin/finder"
+	"github.com/tunehost/tunehost/host/plugin/folder"
+	"github.com/tunehost/tunehost/host/report/files"
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// loaded is a plugin that an experiment uses, found and checked; it is the same
+// one as long as this host lives, however often it is started.
+type loaded struct {
+	*finder.Found
+	kind  sdk.Kind // as which it is used
+	ref   config.PluginRef
+	sums  folder.Sums
+	grant config.Grant
+
+	mu   sync.Mutex
+	info sdk.Info // what it said when it was started last
+}
+
+// loader finds the plugins of one experiment.
+type loader struct {
+	experiment *config.Experiment
+	dir        string // of the experiment file
+	finder     *finder.Finder
+
+	mu    sync.Mutex
+	known []*loaded
+}
+
+func newLoader(plugins *bundled.Registry, e *config.Experiment, dir string) (*loader, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	f, err := finder.New(plugins, dir, e.Plugins, e.PosOf("plugins"))
+	return &loader{experiment: e, dir: dir, finder: f}, err
+}
+
+// load finds a plugin, and checks all that can be checked without running it:
+// its files' checksums, what it wants to be granted, and of a bundled one the
+// options.
+func (l *loader) load(kind sdk.Kind, ref config.PluginRef) (*loaded, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, p := range l.known {
+		if p.kind == kind && p.ref.Name == ref.Name && bytes.Equal(p.ref.Options, ref.Options) {
+			return p, nil
+		}
+	}
+	p, err := l.find(kind, ref)
+	if err == nil {
+		l.known = append(l.known, p)
+	}
+	return p, err
+}
+
+func (l *loader) find(kind sdk.Kind, ref config.PluginRef) (*loaded, error) {
+	find := l.finder.Find
+	if kind == sdk.KindTrainable && l.experiment.Trainable.Plugin == nil {
+		find = l.finder.Bundled // a command: nobody named the plugin that runs it
+	}
+	found, err := find(kind, ref.Name)
+	if err != nil && kind == sdk.KindReporter {
+		err = fmt.Errorf("%w; reporters that write files are %s", err, strings.Join(files.Formats(), ", "))
+	}
+	if err != nil {
+		return nil, at(ref.Pos, err)
+	}
+	p := &loaded{Found: found, kind: kind, ref: ref, grant: l.granted(ref.Name, found.Name)}
+	if found.Bundled != nil {
+		p.info = *found.Bundled
+		return p, p.checkOptions(p.info)
+	}
+	if p.sums, err = found.Folder.Check(); err != nil {
+		return nil, at(ref.Pos, err)
+	}
+	return p, at(ref.Pos, ungranted(kind, ref.Name, found.Folder, p.grant, len(l.experiment.Grants) > 0))
+}
+
+// granted is what the file grants a plugin, by the name or path by which it
+// refers to it, or by its own name.
+func (l *loader) granted(names ...string) config.Grant {
+	for _, name := range names {
+		if g, ok := l.experiment.Grants[name]; ok {
+			return within(l.dir, g)
+		}
+	}
+	return config.Grant{}
+}
+
+// at gives an error the place in the file where the plugin is named; one that
+// stands in a file already keeps its place.
+func at(pos config.Pos, err error) error {
+	var many config.Errors
+	if _, placed := errors.AsType[*config.Error](err); err == nil || placed || errors.As(err, &many) {
+		return err
+	}
+	return &config.Error{Pos: pos, Msg: err.Error()}
+}
+
+// optionsError is the host's own word on options, as final as the plugin's.
+type optionsError struct{ error }
+
+// Unwrap lets a supervisor see that another try will not help.
+func (e *optionsError) Unwrap() []error {
+	return []error{e.error, &plugin.Error{Failure: plugin.Refused}}
+}
+
+func (p *loaded) checkOptions(info sdk.Info) error {
+	if len(info.Options) == 0 && p.Bundled == nil {
+		return nil // it checks them itself
+	}
+	if errs := config.CheckOptions(p.ref, info.Options); len(errs) > 0 {
+		return &optionsError{errors.Join(errs...)}
+	}
+	return nil
+}
+
+// described keeps what the plugin says of itself, once its options fit that.
+func (p *loaded) described(ctx context.Context, running plugin.Plugin) error {
+	info, err := running.Describe(ctx)
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	p.info = info
+	p.mu.Unlock()
+	return p.checkOptions(info)
+}
+
+// check loads plugins; every mistake is an error.
+func (l *loader) check(uses []use) (errs []error) {
+	for _, u := range uses {
+		if _, err := l.load(u.kind, u.ref); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	if len(errs) > 0 {
+		return errs
+	}
+	return l.strayGrants()
+}
+
+// use is a plugin that the file names.
+type use struct {
+	kind sdk.Kind
+	ref  config.PluginRef
+}
+
+// refsOf are the plugins that the file names.
+func refsOf(e *config.Experiment) []use {
+	uses := []use{{sdk.KindSearcher, e.Searcher}, {sdk.KindScheduler, e.Scheduler}}
+	if e.Trainable != nil && e.Trainable.Plugin != nil {
+		uses = append(uses, use{sdk.KindTrainable, *e.Trainable.Plugin})
+	}
+	for _, ref := range e.Reporters {
+		if !isFormat(ref) {
+			uses = append(uses, use{sdk.KindReporter, ref})
+		}
+	}
+	return uses
+}
+
+// strayGrants are grants to plugins that the experiment does not use.
+func (l *loader) strayGrants() (errs []error) {
+	var names []string
+	for _, p := range l.known {
+		names = append(names, p.ref.Name, p.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.experiment.Grants)) {
+		if !slices.Contains(names, name) {
+			errs = append(errs, &config.Error{Pos: l.experiment.PosOf("grants"),
+				Msg: fmt.Sprintf("grants: this experiment uses no plugin %q%s", name, nearest.Hint(name, names))})
+		}
+	}
+	return errs
+}

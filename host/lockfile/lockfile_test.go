@@ -1,0 +1,66 @@
+package lockfile
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+func TestAllows(t *testing.T) {
+	mine := Plugin{Kind: sdk.KindSearcher, Name: "mine", Version: "1", Transport: "process", Path: "/p/mine", SHA256: "aa", Files: map[string]string{"plugin.yaml": "bb"}}
+	own := Plugin{Kind: sdk.KindScheduler, Name: "asha", Version: "1", Transport: "bundled"}
+	f := New("v1", []Plugin{mine, own})
+	for _, c := range []struct {
+		change func(*Plugin)
+		of     Plugin
+		want   string
+	}{
+		{func(*Plugin) {}, mine, ""},
+		{func(*Plugin) {}, own, ""},
+		{func(p *Plugin) { p.Path = "/elsewhere/mine" }, mine, ""},
+		{func(p *Plugin) { p.Version = "" }, mine, ""}, // it says which only when it runs
+		{func(p *Plugin) { p.Name, p.SHA256 = "another", "cc" }, mine, ""},
+		{func(p *Plugin) { p.SHA256 = "cc" }, mine, `searcher "mine" is not the one that this experiment began with: the SHA-256 of /p/mine is cc, tunehost.lock has aa; `},
+		{func(p *Plugin) { p.Files = map[string]string{"plugin.yaml": "cc"} }, mine, "the SHA-256 of /p/mine/plugin.yaml is cc, tunehost.lock has bb"},
+		{func(p *Plugin) { p.Files = nil }, mine, "the SHA-256 of /p/mine/plugin.yaml is not recorded, tunehost.lock has bb"},
+		{func(p *Plugin) { p.Transport = "wasm" }, mine, "its transport is wasm, tunehost.lock has process"},
+		{func(p *Plugin) { p.Version = "2" }, own, `scheduler "asha" is not the one that this experiment began with: its version is 2, tunehost.lock has 1; `},
+	} {
+		now := c.of
+		c.change(&now)
+		err := f.Allows(now)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%+v: %v, want %q", now, err, c.want)
+		}
+	}
+}
+
+func TestReadAndWrite(t *testing.T) {
+	dir, err := storage.At(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f, err := Read(dir); f != nil || err != nil {
+		t.Fatalf("without a lock: %v, %v", f, err)
+	}
+	f := New("v1", []Plugin{{Kind: sdk.KindSearcher, Name: "mine", Grants: &Grants{Clock: true}}})
+	if err := f.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Read(dir)
+	if err != nil || !got.Same(f) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for text, want := range map[string]string{"{": "is damaged", `{"version": 9}`: "version 9, but this program knows version 1"} {
+		if err := os.WriteFile(filepath.Join(dir.Path(), "tunehost.lock"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Read(dir); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}

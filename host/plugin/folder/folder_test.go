@@ -1,0 +1,238 @@
+package folder
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/plugin/process"
+)
+
+const (
+	script = "#!/bin/sh\ntouch \"$(dirname \"$0\")/it-ran\"\n"
+	module = "\x00asm\x01\x00\x00\x00"
+)
+
+// make writes files, programs where the content begins with #!.
+func put(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name, content := range files {
+		file := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		mode := os.FileMode(0o644)
+		if strings.HasPrefix(content, "#!") {
+			mode = 0o755
+		}
+		if err := os.WriteFile(file, []byte(content), mode); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(file, mode); err != nil { // whatever the umask is
+			t.Fatal(err)
+		}
+	}
+}
+
+func place(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	put(t, dir, files)
+	return dir
+}
+
+func TestScan(t *testing.T) {
+	dir := place(t, map[string]string{
+		"quick":           script,
+		"slow.py":         script,
+		"boxed.wasm":      module,
+		"own/plugin.yaml": "{kind: scheduler, name: renamed, command: [run], version: 3, summary: Sums.}",
+		"own/run":         script,
+		"box/plugin.yaml": "{kind: searcher, name: box, module: m.wasm}",
+		"box/m.wasm":      module,
+		".hidden":         script,
+		"backup~":         script,
+		"README.md":       "# no plugin",
+		"data/x.csv":      "1",
+		"bad.wasm":        "text",
+		"odd/plugin.yaml": "{kind: searcher, name: odd, command: [odd], sumary: x}",
+	})
+	f := Scan(Place{Dir: dir})
+	var got []string
+	for _, p := range f.Plugins {
+		got = append(got, strings.Join([]string{p.Name, string(p.Kind), string(p.Transport), p.Version, strings.TrimPrefix(p.Path, dir)}, " "))
+	}
+	want := []string{"box searcher wasm  /box", "boxed  wasm  /boxed.wasm", "renamed scheduler process 3 /own", "quick  process  /quick", "slow  process  /slow.py"}
+	if !slices.Equal(got, want) {
+		t.Errorf("found %q, want %q", got, want)
+	}
+	var others, bad []string
+	for _, p := range f.Problems {
+		if p.Other {
+			others = append(others, p.Name)
+		} else {
+			bad = append(bad, p.Name)
+		}
+	}
+	if !slices.Equal(others, []string{"README", "data"}) || !slices.Equal(bad, []string{"bad", "odd"}) {
+		t.Errorf("others %q, bad %q", others, bad)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "it-ran")); err == nil {
+		t.Error("a program was run")
+	}
+}
+
+// Each of these is refused with one line.
+func TestRefusals(t *testing.T) {
+	root := place(t, map[string]string{
+		"program":            script,
+		"notes.txt":          "x",
+		"text.wasm":          "x",
+		"empty/x":            "x",
+		"yaml/plugin.yaml":   "{kind: searcher, name: x, comand: [a]}",
+		"absent/plugin.yaml": "{kind: searcher, name: x, command: [./a]}",
+		"nopath/plugin.yaml": "{kind: searcher, name: x, command: [no-such-program-1]}",
+		"plain/plugin.yaml":  "{kind: searcher, name: x, command: [a]}",
+		"plain/a":            "x",
+		"open/plugin.yaml":   "{kind: searcher, name: x, command: [a]}",
+		"open/a":             script,
+		"group/plugin.yaml":  "{kind: searcher, name: x, command: [a]}",
+		"group/a":            script,
+		"loose/program":      script,
+		"writable":           script,
+	})
+	for name, mode := range map[string]os.FileMode{"open": 0o777, "group": 0o775, "loose": 0o777, "writable": 0o757} {
+		if err := os.Chmod(filepath.Join(root, name), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]string{
+		"missing":       "missing: there is no such file or folder",
+		"notes.txt":     "notes.txt is not executable: if it is a plugin, run chmod +x ",
+		"text.wasm":     "text.wasm is no plugin: it does not begin like a WebAssembly module",
+		"empty":         "empty is no plugin: it has no plugin.yaml",
+		"yaml":          `yaml/plugin.yaml:1:27: unknown key "comand"; did you mean "command"?`,
+		"absent":        "absent/plugin.yaml:1:27: ",
+		"nopath":        `the program "no-such-program-1" is neither in `,
+		"plain":         "plain/a is not executable: ",
+		"open":          "open can be written to by others (drwxrwxrwx), who could change what runs as you: run chmod go-w ",
+		"group":         "group can be written to by others (drwxrwxr-x)",
+		"loose/program": "loose/program is in a folder that everybody can write to",
+		"writable":      "writable can be written to by others (-rwxr-xrwx)",
+	} {
+		if name == "group" && private(os.Getgid()) {
+			continue // this user's own group: nobody else is in it
+		}
+		p, err := At(filepath.Join(root, name))
+		if err == nil {
+			t.Errorf("%s: found %+v", name, p)
+		} else if !strings.Contains(err.Error(), want) || name != "yaml" && strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v, want %q", name, err, want)
+		}
+	}
+}
+
+func TestOwner(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can give files away")
+	}
+	dir := place(t, map[string]string{"program": script})
+	if err := os.Chown(dir, 12345, 12345); err != nil {
+		t.Fatal(err)
+	}
+	f := Scan(Place{Dir: dir})
+	if len(f.Plugins) != 0 || len(f.Problems) != 1 || !strings.Contains(f.Problems[0].Err.Error(), "belongs to another user (12345; you are 0)") {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestLinks(t *testing.T) {
+	real := place(t, map[string]string{"program": script})
+	dir := t.TempDir()
+	for name, to := range map[string]string{"place": real, "program": filepath.Join(real, "program")} {
+		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f := Scan(Place{Dir: filepath.Join(dir, "place")})
+	if len(f.Plugins) != 0 || len(f.Problems) != 1 || !strings.Contains(f.Problems[0].Err.Error(), "is a symbolic link") {
+		t.Errorf("a place that is a link: %+v", f)
+	}
+	f = Scan(Place{Dir: dir})
+	if len(f.Plugins) != 0 || len(f.Problems) != 2 || f.Problems[0].Other {
+		t.Errorf("links in a place: %+v", f)
+	}
+	p, err := At(filepath.Join(dir, "program"))
+	if err != nil || p.Program != filepath.Join(real, "program") {
+		t.Errorf("a link that the user names: %+v %v", p, err)
+	}
+}
+
+func TestPlaces(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", "/home/me/.config")
+	pos := config.Pos{File: "x.yaml", Line: 3, Column: 1}
+	list, err := Places("/work", []string{"more", "/far/away", "./plugins"}, pos)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, p := range list {
+		got = append(got, p.Dir)
+	}
+	if want := []string{"/work/plugins", "/work/more", "/far/away", "/home/me/.config/tunehost/plugins"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if list[0].Pos == nil || list[3].Pos != nil {
+		t.Errorf("a place is named where it should not be: %+v", list)
+	}
+	if f := Scan(list[1]); len(f.Problems) != 1 || !strings.HasPrefix(f.Problems[0].Err.Error(), "x.yaml:3:1: /work/more: there is no such folder") {
+		t.Errorf("%+v", f)
+	}
+	if f := Scan(list[3]); !f.Missing || len(f.Problems) != 0 {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	sum := func(file string) string {
+		s, err := process.HashFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	dir := place(t, map[string]string{"main.py": "print(1)\n", "lib/a.py": "x = 1\n"})
+	main, lib := sum(filepath.Join(dir, "main.py")), sum(filepath.Join(dir, "lib/a.py"))
+	zeros := strings.Repeat("0", 64)
+	for _, c := range []struct{ yaml, want string }{
+		{"", ""},
+		{"sha256: " + main, ""},
+		{"sha256: {main.py: " + main + ", lib/a.py: " + lib + "}", ""},
+		{"sha256: " + zeros, "plugin.yaml:2:1: " + filepath.Join(dir, "main.py") + " is not the file that is meant: its SHA-256 is " + main + ", here it is " + zeros},
+		{"sha256: {lib/a.py: " + zeros + "}", "lib/a.py is not the file that is meant"},
+		{"sha256: {lib/b.py: " + zeros + "}", "no such file"},
+	} {
+		put(t, dir, map[string]string{"plugin.yaml": "{kind: searcher, name: x, command: [sh, -u, main.py],\n" + c.yaml + "}\n"})
+		p, err := At(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := p.Check()
+		if c.want != "" {
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: %v, want %q", c.yaml, err, c.want)
+			}
+			continue
+		}
+		if err != nil || s.SHA256 != main {
+			t.Errorf("%s: %v, SHA-256 %s", c.yaml, err, s.SHA256)
+		}
+		config := p.Config(s, "/elsewhere")
+		if config.Dir != dir || config.SHA256 != "" || config.Files[filepath.Join(dir, "main.py")] != main || config.Files[filepath.Join(dir, "plugin.yaml")] == "" {
+			t.Errorf("%s: started as %+v", c.yaml, config)
+		}
+	}
+}

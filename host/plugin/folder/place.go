@@ -1,0 +1,171 @@
+package folder
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/tunehost/tunehost/host/config"
+)
+
+// Place is a folder in which plugins are looked for.
+type Place struct {
+	// Dir is absolute.
+	Dir string
+	// Pos is where the experiment names it; nil for the usual places, which
+	// need not be there.
+	Pos *config.Pos
+}
+
+// Places are where plugins are looked for: the folder plugins in dir, which is
+// the experiment file's or the working directory, more folders that the
+// experiment names, relative to dir, and the user's own.
+func Places(dir string, more []string, pos config.Pos) ([]Place, error) {
+	base, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	list := []Place{{Dir: filepath.Join(base, "plugins")}}
+	for _, m := range more {
+		if !filepath.IsAbs(m) {
+			m = filepath.Join(base, m)
+		}
+		list = append(list, Place{Dir: filepath.Clean(m), Pos: &pos})
+	}
+	if user, err := os.UserConfigDir(); err == nil {
+		list = append(list, Place{Dir: filepath.Join(user, "tunehost", "plugins")})
+	}
+	return distinct(list), nil
+}
+
+// distinct keeps the first of places that are the same folder. A usual place that
+// the experiment names too must be there.
+func distinct(list []Place) (out []Place) {
+	seen := map[string]int{}
+	for _, p := range list {
+		if i, twice := seen[p.Dir]; twice {
+			if out[i].Pos == nil {
+				out[i].Pos = p.Pos
+			}
+			continue
+		}
+		seen[p.Dir] = len(out)
+		out = append(out, p)
+	}
+	return out
+}
+
+// Problem is why something in a place, or a whole place, is no plugin.
+type Problem struct {
+	// Name is the name that the plugin would have; "" for a place.
+	Name string
+	Err  error
+	// Other: it was perhaps never meant to be one, such as a README beside
+	// plugins.
+	Other bool
+}
+
+// Found is what is in one place.
+type Found struct {
+	Place
+	// Missing: the folder does not exist.
+	Missing  bool
+	Plugins  []*Plugin
+	Problems []Problem
+}
+
+// Scan looks into a place, without running anything.
+func Scan(place Place) Found {
+	f := Found{Place: place}
+	entries, err := f.open()
+	if err != nil {
+		f.Problems = []Problem{{Err: err}}
+		return f
+	}
+	for _, e := range entries {
+		if name := e.Name(); !strings.HasPrefix(name, ".") && !strings.HasSuffix(name, "~") {
+			f.add(filepath.Join(place.Dir, name), e)
+		}
+	}
+	return f
+}
+
+// open lists the folder, if it may be used.
+func (f *Found) open() ([]fs.DirEntry, error) {
+	info, err := os.Lstat(f.Dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && f.Pos == nil:
+		f.Missing = true
+		return nil, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, f.named("%s: there is no such folder", f.Dir)
+	case err != nil:
+		return nil, f.named("%v", err)
+	case info.Mode()&fs.ModeSymlink != 0:
+		return nil, f.named("%s is a symbolic link: name the folder that it leads to in plugins", f.Dir)
+	case !info.IsDir():
+		return nil, f.named("%s is no folder; a plugin is named by its path in searcher, scheduler or trainable", f.Dir)
+	}
+	if err := safe(f.Dir, info); err != nil {
+		return nil, f.named("%v", err)
+	}
+	entries, err := os.ReadDir(f.Dir)
+	if err != nil {
+		return nil, f.named("%v", err)
+	}
+	return entries, nil
+}
+
+// named is an error at the place where the experiment names the folder.
+func (f *Found) named(format string, args ...any) error {
+	if f.Pos == nil {
+		return fmt.Errorf(format, args...)
+	}
+	return &config.Error{Pos: *f.Pos, Msg: fmt.Sprintf(format, args...)}
+}
+
+func (f *Found) add(path string, e fs.DirEntry) {
+	p, problem := look(path, e)
+	if problem != nil {
+		f.Problems = append(f.Problems, *problem)
+		return
+	}
+	f.Plugins = append(f.Plugins, p)
+}
+
+func look(path string, e fs.DirEntry) (*Plugin, *Problem) {
+	name := baseName(path)
+	info, err := e.Info()
+	switch {
+	case err != nil:
+		return nil, &Problem{Name: name, Err: err}
+	case info.Mode()&fs.ModeSymlink != 0:
+		return nil, &Problem{Name: name, Err: fmt.Errorf("%s is a symbolic link: put the plugin itself there, or refer to it by its path", path)}
+	case info.IsDir():
+		return lookFolder(path)
+	}
+	p, err := ofFile(path, info)
+	if err != nil {
+		return nil, &Problem{Name: name, Err: err, Other: filepath.Ext(path) != wasmEnding}
+	}
+	if err := safe(path, info); err != nil {
+		return nil, &Problem{Name: name, Err: err}
+	}
+	return p, nil
+}
+
+func lookFolder(path string) (*Plugin, *Problem) {
+	p, err := inFolder(path)
+	if err == nil {
+		return p, nil
+	}
+	name := filepath.Base(path)
+	if p != nil {
+		name = p.Name
+	}
+	_, missing := os.Stat(filepath.Join(path, config.ManifestFile))
+	return nil, &Problem{Name: name, Err: err, Other: errors.Is(missing, fs.ErrNotExist)}
+}

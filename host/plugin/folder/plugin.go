@@ -1,0 +1,188 @@
+package folder
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// Transport is the way in which a plugin is run.
+type Transport string
+
+// The ways.
+const (
+	Process Transport = "process"
+	WASM    Transport = "wasm"
+)
+
+const wasmEnding = ".wasm"
+
+// Plugin is a plugin that was found. Nothing of it has been run.
+type Plugin struct {
+	// Kind is "" where only the plugin itself knows.
+	Kind sdk.Kind
+	Name string
+	// Version and Summary are those in plugin.yaml.
+	Version, Summary string
+	Transport        Transport
+	// Path is what a user names to mean it: the program, the module or the
+	// folder. It is absolute, like all paths here.
+	Path string
+	// Program is what is executed, with Args; Module is a module's file.
+	Program string
+	Args    []string
+	Module  string
+	// Dir is the folder of a plugin.yaml, in which the program runs; else "".
+	Dir string
+	// Env are variables of the user's environment that it wants, and Wants what
+	// it wants beyond.
+	Env   []string
+	Wants config.Grant
+
+	manifest *config.Manifest
+}
+
+// At is the plugin at a path that the user has named.
+func At(path string) (*Plugin, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	// A link that the user names is followed; what counts is where it leads.
+	real, err := filepath.EvalSymlinks(abs)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%s: there is no such file or folder", abs)
+		}
+		return nil, err
+	}
+	info, err := os.Stat(real)
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		return inFolder(real)
+	}
+	if info.Mode().IsRegular() {
+		if err := cmp.Or(safe(real, info), safeAround(real)); err != nil {
+			return nil, err
+		}
+	}
+	p, err := ofFile(real, info)
+	if err == nil {
+		p.Name = baseName(abs)
+	}
+	return p, err
+}
+
+// baseName is the name that a file gives.
+func baseName(path string) string {
+	base := filepath.Base(path)
+	return strings.TrimSuffix(base, filepath.Ext(base))
+}
+
+// ofFile is a plugin that is one file.
+func ofFile(path string, info fs.FileInfo) (*Plugin, error) {
+	p := &Plugin{Name: baseName(path), Path: path, Transport: Process, Program: path}
+	switch {
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is no plugin: expected a program, a %s module or a folder with a %s", path, wasmEnding, config.ManifestFile)
+	case filepath.Ext(path) == wasmEnding:
+		p.Transport, p.Program, p.Module = WASM, "", path
+		return p, isModule(path)
+	case info.Mode()&0o111 == 0:
+		return nil, notExecutable(path)
+	}
+	return p, nil
+}
+
+func notExecutable(path string) error {
+	return fmt.Errorf("%s is not executable: if it is a plugin, run chmod +x %s; a plugin is a program, a %s module or a folder with a %s", path, path, wasmEnding, config.ManifestFile)
+}
+
+// isModule looks at a module's first bytes.
+func isModule(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	begin := make([]byte, 4)
+	if n, err := f.Read(begin); err != nil || n < len(begin) || !bytes.Equal(begin, []byte("\x00asm")) {
+		return fmt.Errorf("%s is no plugin: it does not begin like a WebAssembly module", path)
+	}
+	return nil
+}
+
+// inFolder is the plugin of a folder with a plugin.yaml.
+func inFolder(dir string) (*Plugin, error) {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(dir, config.ManifestFile)
+	data, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s is no plugin: it has no %s, which says how to start it", dir, config.ManifestFile)
+	}
+	if err := cmp.Or(err, safe(dir, info), safeFile(file)); err != nil {
+		return nil, err
+	}
+	m, err := config.ParseManifest(file, data)
+	if err != nil {
+		return nil, err
+	}
+	p := &Plugin{Kind: sdk.Kind(m.Kind), Name: m.Name, Version: m.Version, Summary: m.Summary, Transport: Process, Path: dir, Dir: dir,
+		Env: m.Env, Wants: m.Wants, manifest: m}
+	if m.Module != "" {
+		p.Transport, p.Module = WASM, filepath.Join(dir, m.Module)
+		return p, p.at("module", cmp.Or(safeFile(p.Module), isModule(p.Module)))
+	}
+	p.Args = m.Command[1:]
+	p.Program, err = programOf(dir, m.Command[0])
+	return p, p.at("command", err)
+}
+
+// at gives an error its place in the plugin.yaml.
+func (p *Plugin) at(key string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &config.Error{Pos: p.manifest.PosOf(key), Msg: err.Error()}
+}
+
+// programOf finds a program in the folder, else on the PATH.
+func programOf(dir, name string) (string, error) {
+	local := filepath.Join(dir, name)
+	if !filepath.IsAbs(name) {
+		info, err := os.Stat(local)
+		switch {
+		case err == nil && info.Mode().IsRegular() && info.Mode()&0o111 == 0:
+			return "", notExecutable(local)
+		case err == nil && info.Mode().IsRegular():
+			return local, safeFile(local)
+		case strings.Contains(name, "/"):
+			return "", fmt.Errorf("%s is not there; if it has to be built first, build it", local)
+		}
+	}
+	found, err := exec.LookPath(name)
+	if err != nil {
+		return "", fmt.Errorf("the program %q is neither in %s nor on the PATH; if it has to be built first, build it", name, dir)
+	}
+	return filepath.Abs(found)
+}
+
+// within says whether a file is in the plugin's own folder.
+func (p *Plugin) within(file string) bool {
+	rel, err := filepath.Rel(p.Dir, file)
+	return p.Dir != "" && err == nil && filepath.IsLocal(rel)
+}

@@ -1,0 +1,95 @@
+// Command scaffold-name is a scheduler for tunehost: it stops a trial whose result
+// is worse than the median of what other trials reported at the same iteration.
+//
+// Everything here may be changed. What must stay true: answers depend on the
+// problem, the options and the events alone, and not on how the events were cut
+// into calls, so that a crashed scheduler can be started again and told the same.
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/serve"
+)
+
+func main() { serve.Scheduler(plugin) }
+
+var plugin = sdk.SchedulerPlugin{
+	Info: sdk.Info{
+		Kind:    sdk.KindScheduler,
+		Name:    "scaffold-name",
+		Version: "0.1.0",
+		Summary: "Stops trials that are worse than the median of the others.",
+		// What users may write beside the name; tunehost checks it for you.
+		Options: []byte(`{
+  "type": "object",
+  "additionalProperties": false,
+  "properties": {
+    "grace": {
+      "type": "integer", "minimum": 1, "default": 2,
+      "description": "iterations before which no trial is stopped"
+    },
+    "others": {
+      "type": "integer", "minimum": 1, "default": 3,
+      "description": "results of other trials that a result is compared with, at the least"
+    }
+  }
+}`),
+	},
+	Open: open,
+}
+
+type options struct {
+	Grace  uint64 `json:"grace"`
+	Others int    `json:"others"`
+}
+
+// open is called once, before anything else.
+func open(_ sdk.Problem, text []byte) (sdk.Scheduler, sdk.Traits, error) {
+	s := &scheduler{options: options{Grace: 2, Others: 3}, last: map[uint32]uint64{}, losses: map[uint64][]float64{}}
+	if err := sdk.ReadOptions(text, &s.options); err != nil {
+		return nil, sdk.Traits{}, err
+	}
+	return s, sdk.Traits{}, nil
+}
+
+type scheduler struct {
+	options
+	last   map[uint32]uint64    // by trial, the last iteration that was judged
+	losses map[uint64][]float64 // by iteration, sorted
+}
+
+// Decide hears what happened, in order, and answers the results. A result without
+// an answer goes on.
+func (s *scheduler) Decide(_ context.Context, events []sdk.Event) (sdk.Decisions, error) {
+	var out sdk.Decisions
+	for i := range events {
+		// A trial that goes on from a checkpoint may repeat iterations.
+		e := &events[i]
+		if e.Kind != sdk.ResultReported || e.Iteration <= s.last[e.Trial] {
+			continue
+		}
+		s.last[e.Trial] = e.Iteration
+		if reason := s.judge(e); reason != "" {
+			out.Decisions = append(out.Decisions, sdk.Decision{Event: e.Number, Verdict: sdk.Stop, Reason: reason})
+		}
+	}
+	return out, nil
+}
+
+// judge says why a trial is to stop, or nothing. Losses are smaller where better,
+// and +Inf where there is none.
+func (s *scheduler) judge(e *sdk.Event) (reason string) {
+	others, loss := s.losses[e.Iteration], e.Losses[0]
+	if e.Iteration >= s.Grace && len(others) >= s.Others {
+		if median := others[len(others)/2]; loss > median {
+			reason = fmt.Sprintf("worse than the median of %d trials at iteration %d", len(others), e.Iteration)
+		}
+	}
+	at, _ := slices.BinarySearch(others, loss)
+	s.losses[e.Iteration] = slices.Insert(others, at, loss)
+	return reason
+}

@@ -1,0 +1,124 @@
+// Command scaffold-name is a searcher for tunehost: it draws points at random, and
+// every other one near the best so far.
+//
+// Everything here may be changed. What must stay true: answers depend on the
+// problem, the options, the events and the requests' seeds alone, so that a
+// crashed searcher can be started again and told the same.
+package main
+
+import (
+	"context"
+	"math"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/serve"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+func main() { serve.Searcher(plugin) }
+
+var plugin = sdk.SearcherPlugin{
+	Info: sdk.Info{
+		Kind:    sdk.KindSearcher,
+		Name:    "scaffold-name",
+		Version: "0.1.0",
+		Summary: "Draws points at random, every other one near the best so far.",
+		// What users may write beside the name; tunehost checks it for you.
+		Options: []byte(`{
+  "type": "object",
+  "additionalProperties": false,
+  "properties": {
+    "spread": {
+      "type": "number", "exclusiveMinimum": 0, "maximum": 1, "default": 0.2,
+      "description": "how far a step from the best may go, as a part of each parameter's range"
+    }
+  }
+}`),
+	},
+	Open: open,
+}
+
+type options struct {
+	Spread float64 `json:"spread"`
+}
+
+// open is called once, before anything else.
+func open(problem sdk.Problem, text []byte) (sdk.Searcher, sdk.Traits, error) {
+	o := options{Spread: 0.2}
+	if err := sdk.ReadOptions(text, &o); err != nil {
+		return nil, sdk.Traits{}, err
+	}
+	s := &searcher{space: problem.Space, spread: o.Spread, points: map[uint32]space.Point{}, loss: math.Inf(1)}
+	return s, sdk.Traits{}, nil
+}
+
+type searcher struct {
+	space  *space.Space
+	spread float64
+	points map[uint32]space.Point // of trials that have not ended
+	best   space.Point            // nil until a trial has ended well
+	loss   float64                // of the best
+}
+
+// Observe hears of every trial: its point when it is added, its losses (one for
+// each objective, smaller is better) when it has ended.
+func (s *searcher) Observe(_ context.Context, events []sdk.Event) error {
+	for _, e := range events {
+		switch e.Kind {
+		case sdk.TrialAdded:
+			s.points[e.Trial] = e.Point
+		case sdk.TrialCompleted:
+			if len(e.Losses) > 0 && e.Losses[0] < s.loss {
+				s.best, s.loss = s.points[e.Trial], e.Losses[0]
+			}
+			delete(s.points, e.Trial)
+		case sdk.TrialFailed, sdk.TrialRemoved:
+			delete(s.points, e.Trial)
+		}
+	}
+	return nil
+}
+
+// Suggest answers each request with a point. The request's seed is the only
+// randomness to use; coordinates that it fixes are in Given.
+func (s *searcher) Suggest(_ context.Context, requests []sdk.Request) (sdk.Suggestions, error) {
+	var answer sdk.Suggestions
+	for _, r := range requests {
+		p, err := s.suggest(r)
+		if err != nil {
+			return sdk.Suggestions{}, err
+		}
+		answer.Points = append(answer.Points, p)
+	}
+	return answer, nil
+}
+
+// tries is how often a step from the best may miss the constraints.
+const tries = 100
+
+func (s *searcher) suggest(r sdk.Request) (space.Point, error) {
+	rng := space.NewRand(r.Seed)
+	if s.best != nil && r.Trial%2 == 1 {
+		for range tries {
+			p := s.space.Complete(r.Given, s.near(rng), s.space.Draw(rng))
+			if s.space.Holds(p) {
+				return p, nil
+			}
+		}
+	}
+	return s.space.SampleGiven(rng, r.Given)
+}
+
+// near takes a step from the best. In units every parameter goes from 0 to 1, on
+// a log scale where the user asked for one.
+func (s *searcher) near(rng space.Source) space.Point {
+	p := make(space.Point, len(s.best))
+	for i, x := range s.best {
+		p[i] = math.NaN() // it does not exist in the best: Complete draws it
+		if !math.IsNaN(x) {
+			u := s.space.ToUnit(i, x) + s.spread*(rng.Float64()-0.5)
+			p[i] = s.space.FromUnit(i, u) // which keeps it inside the bounds
+		}
+	}
+	return p
+}

@@ -1,0 +1,48 @@
+// Package plugins holds the sources of the SDKs, for `tunehost plugins new`: a new
+// plugin is given a copy of its SDK, so that it can be built without any package
+// being published or downloaded for it. It is for package scaffold; authors import
+// plugins/sdk.
+package plugins
+
+import (
+	"embed"
+	"io/fs"
+	"path"
+	"strings"
+)
+
+//go:embed sdk/*.go sdk/abi/*.go sdk/channel/*.go sdk/guard/*.go sdk/proto/tunehost/v1/*.go
+//go:embed sdk/sdktest/*.go sdk/serve/*.go sdk/space/*.go sdk/train/*.go sdk/wire/*.go
+var goSDK embed.FS
+
+// Source is an SDK's source.
+type Source struct {
+	files fs.FS
+	// root is where it is in files, to where it belongs in a copy.
+	root, to string
+	skip     func(file string) bool
+}
+
+var sources = map[string]Source{
+	"go": {goSDK, "sdk", "plugins/sdk", func(file string) bool { return strings.HasSuffix(file, "_test.go") }},
+}
+
+// SDK is the source of the SDK of a language; ok is false where there is none.
+func SDK(language string) (s Source, ok bool) {
+	s, ok = sources[language]
+	return s, ok
+}
+
+// Each calls f with every file, by its path in a copy of the SDK.
+func (s Source) Each(f func(file string, content []byte) error) error {
+	return fs.WalkDir(s.files, s.root, func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || s.skip(file) {
+			return err
+		}
+		content, err := fs.ReadFile(s.files, file)
+		if err != nil {
+			return err
+		}
+		return f(path.Join(s.to, strings.TrimPrefix(strings.TrimPrefix(file, s.root), "/")), content)
+	})
+}
