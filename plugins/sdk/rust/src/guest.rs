@@ -152,6 +152,10 @@ impl Carrier for Imports {
         log(Level::Info, line);
     }
 
+    fn reject(&mut self, text: &str) {
+        log(Level::Warn, text);
+    }
+
     fn state(&mut self) -> Result<Option<Vec<u8>>> {
         Ok(self.state.take())
     }

@@ -111,6 +111,7 @@ pub(crate) trait Carrier {
     fn report(&mut self, report: Report, save: Option<Save>) -> std::result::Result<(), Stopped>;
     fn stopped(&self) -> Option<Stopped>;
     fn log(&mut self, line: &str);
+    fn reject(&mut self, text: &str);
     fn state(&mut self) -> Result<Option<Vec<u8>>>;
 }
 
@@ -162,5 +163,10 @@ impl Run<'_> {
     /// Writes a line to the trial's log.
     pub fn log(&mut self, line: &str) {
         self.carrier.log(line);
+    }
+
+    /// Notes something that a program of the user's reported as refused: it is no result.
+    pub fn reject(&mut self, text: &str) {
+        self.carrier.reject(text);
     }
 }

@@ -290,6 +290,10 @@ impl Carrier for Attempt<'_> {
         self.session.say(self.run, Said::Log(cut(line)));
     }
 
+    fn reject(&mut self, text: &str) {
+        self.session.say(self.run, Said::Rejected(cut(text)));
+    }
+
     fn state(&mut self) -> Result<Option<Vec<u8>>> {
         if self.trial.restore.is_empty() {
             return Ok(None);

@@ -65,6 +65,7 @@ pub enum Said {
     Saved { iteration: u64, dir: String, error: String },
     Ended { error: String, restore_failed: bool, never_started: bool },
     Log(String),
+    Rejected(String),
 }
 
 /// Adds an event of a TrainResponse to a message.
@@ -76,6 +77,7 @@ pub fn write_said(w: &mut Writer, run: u64, said: &Said) {
             Said::Saved { .. } => 3,
             Said::Ended { .. } => 4,
             Said::Log(_) => 5,
+            Said::Rejected(_) => 6,
         };
         w.uint(1, kind);
         w.uint(2, run);
@@ -101,6 +103,6 @@ fn write_details(w: &mut Writer, said: &Said) {
             w.flag(10, *restore_failed);
             w.flag(11, *never_started);
         }
-        Said::Log(text) => w.text(9, text),
+        Said::Log(text) | Said::Rejected(text) => w.text(9, text),
     }
 }
