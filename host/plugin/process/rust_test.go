@@ -1,0 +1,45 @@
+package process_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/host/plugin/internal/suite"
+	"github.com/tunehost/tunehost/host/plugin/process"
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// TestRustSuite runs the suite on a program of the Rust SDK.
+func TestRustSuite(t *testing.T) {
+	path := rustProbe(t)
+	suite.Run(t, func(t *testing.T, kind sdk.Kind) plugin.Plugin {
+		return startConfig(t, process.Config{
+			Kind: kind, Name: "probe", Path: path, Args: []string{string(kind)},
+			Log: func(l process.Line) { logged(t, l) },
+		})
+	})
+}
+
+// rustProbe builds the program. Where CI is set, cargo must be there.
+func rustProbe(t *testing.T) string {
+	if _, err := exec.LookPath("cargo"); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal("cargo is not installed: https://rustup.rs")
+		}
+		t.Skip("cargo is not installed: https://rustup.rs")
+	}
+	target, err := filepath.Abs("../../../.tools/cargo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	build := exec.CommandContext(t.Context(), "cargo", "build", "--quiet", "--locked", "--example", "probe", "--jobs", "2")
+	build.Dir = "../../../plugins/sdk/rust"
+	build.Env = append(os.Environ(), "CARGO_TARGET_DIR="+target)
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("cargo build: %v\n%s", err, out)
+	}
+	return filepath.Join(target, "debug", "examples", "probe")
+}

@@ -1,0 +1,66 @@
+use std::error::Error as StdError;
+use std::fmt;
+
+/// Any error: text (`Err("no data".into())`) and whatever `?` converts.
+pub type Error = Box<dyn StdError + Send + Sync>;
+
+/// What an author's code returns.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// A trial was told to end: [`Run::report`](crate::Run::report) answers so. Pass it on
+/// with `?`; it fails nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stopped {
+    /// The trial will go on later.
+    pub paused: bool,
+}
+
+impl fmt::Display for Stopped {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(if self.paused {
+            "the trial was told to stop for now: it is paused"
+        } else {
+            "the trial was told to stop"
+        })
+    }
+}
+
+impl StdError for Stopped {}
+
+/// Fails a trial that never began to train, as when a program is missing: it is not
+/// tried again.
+#[derive(Debug)]
+pub struct StartError(pub Error);
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl StdError for StartError {}
+
+/// Fails a trial whose saved state could not be used. The host may try once more
+/// without it.
+#[derive(Debug)]
+pub struct RestoreError(pub Error);
+
+impl fmt::Display for RestoreError {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "cannot restore the checkpoint: {}", self.0)
+    }
+}
+
+impl StdError for RestoreError {}
+
+/// The error of type `E` that `error` is, or that it was caused by.
+pub(crate) fn cause<E: StdError + 'static>(error: &Error) -> Option<&E> {
+    let mut at: Option<&(dyn StdError + 'static)> = Some(error.as_ref());
+    while let Some(e) = at {
+        if let Some(found) = e.downcast_ref() {
+            return Some(found);
+        }
+        at = e.source();
+    }
+    None
+}

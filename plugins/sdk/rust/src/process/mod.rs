@@ -1,0 +1,179 @@
+//! A plugin as a program: plugins/sdk/PROTOCOL.md.
+
+mod grpc;
+mod session;
+mod tls;
+
+use crate::service::Service;
+use crate::{Error, Result};
+use hyper::server::conn::http2;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use session::Session;
+use std::env;
+use std::io::Write;
+use std::os::unix::process::parent_id;
+use std::path::Path;
+use std::process::exit;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::net::{UnixListener, UnixStream};
+use tokio::time::sleep;
+use tokio_rustls::TlsAcceptor;
+
+const COOKIE: &str = "d2f0a5be-3a0f-4a55-8f63-2b8a4f2c9d17";
+
+/// How often the parent process is looked at, and how long a plugin waits for its host to
+/// connect again.
+const PARENT_EVERY: Duration = Duration::from_secs(1);
+
+/// The time that training code has to return once the host is gone.
+const END_GRACE: Duration = Duration::from_secs(5);
+
+/// Serves until the host has ended the plugin, and ends the process.
+pub fn serve(service: Service) {
+    if let Err(why) = start(service) {
+        eprintln!("{}", why);
+        exit(1);
+    }
+}
+
+fn start(service: Service) -> Result<()> {
+    startable(&service, &env::var("TUNEHOST_PLUGIN").unwrap_or_default())?;
+    crate::log::panics();
+    let (tls, certificate) = tls::server(&variable("PLUGIN_CLIENT_CERT")?)?;
+    let dir = variable("PLUGIN_UNIX_SOCKET_DIR")?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let socket = Path::new(&dir).join("s");
+        let listener = UnixListener::bind(&socket)?;
+        announce(&format!("1|1|unix|{}|grpc|{}", socket.display(), certificate))?;
+        let plugin = Arc::new(Plugin::new(service));
+        tokio::spawn(plugin.clone().watch_parent());
+        loop {
+            let (stream, _) = listener.accept().await?;
+            tokio::spawn(plugin.clone().connection(tls.clone(), stream));
+        }
+    })
+}
+
+fn variable(name: &str) -> Result<String> {
+    env::var(name).map_err(|_| format!("{} is not set: this host speaks another protocol", name).into())
+}
+
+/// Says why a program should not serve: a person started it.
+fn startable(service: &Service, cookie: &str) -> Result<()> {
+    if cookie == COOKIE {
+        return Ok(());
+    }
+    let (kind, info) = service.info();
+    let program = env::args().next().unwrap_or_default();
+    let what = format!(
+        "this is the {} {:?} for tunehost, which starts it by itself; name it in an experiment file, or try it with: tunehost plugins check {}",
+        kind, info.name, program
+    );
+    Err(what.into())
+}
+
+/// Prints the handshake. What is printed to stdout later goes to stderr, which is the log.
+fn announce(line: &str) -> Result<()> {
+    let mut stdout = std::io::stdout();
+    writeln!(stdout, "{}", line)?;
+    stdout.flush()?;
+    // SAFETY: both descriptors are open, and nothing else uses them by number.
+    match unsafe { libc::dup2(2, 1) } {
+        -1 => Err(std::io::Error::last_os_error().into()),
+        _ => Ok(()),
+    }
+}
+
+/// A lock that a panic of an author's code does not spoil.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The program's one plugin.
+struct Plugin {
+    service: Mutex<Service>,
+    /// The runs of a trainable, once its stream is open.
+    session: Mutex<Option<Arc<Session>>>,
+    connections: AtomicUsize,
+    /// The host has said that the plugin shall end.
+    ending: AtomicBool,
+}
+
+impl Plugin {
+    fn new(service: Service) -> Plugin {
+        Plugin {
+            service: Mutex::new(service),
+            session: Mutex::new(None),
+            connections: AtomicUsize::new(0),
+            ending: AtomicBool::new(false),
+        }
+    }
+
+    /// Serves one connection, if it has the host's certificate.
+    async fn connection(self: Arc<Plugin>, tls: TlsAcceptor, stream: UnixStream) {
+        let stream = match tls.accept(stream).await {
+            Ok(stream) => stream,
+            Err(_) => return, // somebody else; the host would say so itself
+        };
+        self.connections.fetch_add(1, SeqCst);
+        let plugin = self.clone();
+        let handle = service_fn(move |request| grpc::handle(plugin.clone(), request));
+        // How a connection ended does not matter: the host has ended it or is gone.
+        let _ =
+            http2::Builder::new(TokioExecutor::new()).serve_connection(TokioIo::new(stream), handle).await;
+        if self.connections.fetch_sub(1, SeqCst) == 1 {
+            self.disconnected().await;
+        }
+    }
+
+    /// The last connection was lost: the host has ended the plugin, or is gone.
+    async fn disconnected(self: Arc<Plugin>) {
+        if self.ending.load(SeqCst) {
+            self.end(0).await;
+        }
+        sleep(PARENT_EVERY).await;
+        if self.connections.load(SeqCst) == 0 {
+            self.end(1).await;
+        }
+    }
+
+    /// Notices that the host is gone before it has connected.
+    async fn watch_parent(self: Arc<Plugin>) {
+        let parent = parent_id();
+        while parent_id() == parent {
+            sleep(PARENT_EVERY).await;
+        }
+        self.end(1).await;
+    }
+
+    /// `plugin.GRPCController/Shutdown`: the process ends when the host has the answer and
+    /// hangs up.
+    fn shutdown(self: Arc<Plugin>) {
+        self.ending.store(true, SeqCst);
+        tokio::spawn(async move {
+            sleep(PARENT_EVERY).await;
+            self.end(0).await;
+        });
+    }
+
+    /// Tells training code to return, gives it a moment to, and ends the process.
+    async fn end(&self, status: i32) {
+        let session = lock(&self.session).take();
+        if let Some(session) = session {
+            session.close();
+            let _ = tokio::task::spawn_blocking(move || session.wait(END_GRACE)).await;
+        }
+        exit(status);
+    }
+
+    /// Calls a method, on a thread where the author's code may take its time.
+    async fn call(self: Arc<Plugin>, method: String, request: Vec<u8>) -> crate::service::Answer {
+        let call = move || lock(&self.service).call(&method, &request);
+        let answer = tokio::task::spawn_blocking(call).await;
+        answer.unwrap_or_else(|e| Err(crate::service::Failure::new(crate::service::INTERNAL, Error::from(e))))
+    }
+}

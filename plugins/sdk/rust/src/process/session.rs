@@ -1,0 +1,304 @@
+//! The runs of a trainable: orders of the host go in, what runs say comes out, and between
+//! them the author's code trains, each run on a thread of its own.
+
+use super::lock;
+use crate::error::cause;
+use crate::guard::protect;
+use crate::service::Failure;
+use crate::trainable::{Carrier, Save};
+use crate::wire::{self, Order, Said};
+use crate::{Report, RestoreError, Result, Run, StartError, Stopped, Trainable, TrainableTraits, Trial};
+use std::collections::{HashMap, VecDeque};
+use std::fs;
+use std::path::Path;
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread;
+use std::time::Duration;
+use tokio::sync::mpsc;
+
+/// What waits for the stream.
+pub enum Item {
+    /// Something that a run says.
+    Said(u64, Said),
+    /// The host has closed its side, or broken the protocol: nothing that comes later is
+    /// sent.
+    End(std::result::Result<(), Failure>),
+}
+
+/// The file of a checkpoint directory that holds the state.
+const STATE: &str = "state";
+
+/// Runs a trainable for one host: many runs, one after the other or at a time, as its
+/// traits allow.
+pub struct Session {
+    trainable: Arc<dyn Trainable>,
+    traits: TrainableTraits,
+    out: mpsc::Sender<Item>,
+    state: Mutex<State>,
+    /// A run's thread has ended.
+    ended: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    runs: HashMap<u64, Arc<Orders>>,
+    started: bool,
+    closed: bool,
+    threads: usize,
+}
+
+impl Session {
+    pub fn new(trainable: Arc<dyn Trainable>, out: mpsc::Sender<Item>) -> Arc<Session> {
+        let traits = trainable.traits();
+        Arc::new(Session { trainable, traits, out, state: Mutex::default(), ended: Condvar::new() })
+    }
+
+    /// Carries out a TrainRequest, in order, without waiting for its effect. The error is
+    /// how the host broke the protocol.
+    pub fn order(self: &Arc<Self>, message: &[u8]) -> std::result::Result<(), String> {
+        for (run, order) in wire::train_request(message)? {
+            let mut state = lock(&self.state);
+            match (order, state.runs.get(&run)) {
+                _ if state.closed => return Ok(()),
+                (Order::Start(_), Some(_)) => return Err(format!("run {} was started twice", run)),
+                (Order::Start(trial), None) => self.start(&mut state, run, *trial)?,
+                (order, Some(orders)) => orders.give(order),
+                (_, None) => {} // it ended while the order was on its way
+            }
+        }
+        Ok(())
+    }
+
+    fn start(self: &Arc<Self>, state: &mut State, run: u64, trial: Trial) -> std::result::Result<(), String> {
+        let refused = self.refuses(state);
+        let orders = Arc::new(Orders::default());
+        if refused.is_none() {
+            state.started = true;
+            state.runs.insert(run, orders.clone());
+        }
+        state.threads += 1;
+        let session = self.clone();
+        let thread = thread::Builder::new().name(format!("run {}", run)).spawn(move || {
+            match refused {
+                Some(why) => session.say(run, ended(why.into(), false, true)),
+                None => session.train(run, trial, orders),
+            }
+            lock(&session.state).threads -= 1;
+            session.ended.notify_all();
+        });
+        thread.map(|_| ()).map_err(|e| format!("no thread for run {}: {}", run, e))
+    }
+
+    /// Why no run can be started now.
+    fn refuses(&self, state: &State) -> Option<&'static str> {
+        if self.traits.shared {
+            None
+        } else if !state.runs.is_empty() {
+            Some("the process already runs a trial, and the trainable does not share it")
+        } else if state.started && !self.traits.reusable {
+            Some("the process has run a trial, and the trainable cannot be reused")
+        } else {
+            None
+        }
+    }
+
+    /// Calls the author's code and says how it ended.
+    fn train(&self, run: u64, trial: Trial, orders: Arc<Orders>) {
+        self.say(run, Said::Started { pid: std::process::id() });
+        let mut attempt =
+            Attempt { session: self, run, trial: &trial, orders, reported: 0, iteration: trial.iteration };
+        let result =
+            protect("panic", || self.trainable.train(&mut Run { trial: &trial, carrier: &mut attempt }));
+        // The run is forgotten before its end is told: the host may answer that with the
+        // next start.
+        lock(&self.state).runs.remove(&run);
+        self.say(run, outcome(result));
+    }
+
+    /// Waits while too much is waiting already; says nothing after the end.
+    fn say(&self, run: u64, said: Said) {
+        let _ = self.out.blocking_send(Item::Said(run, said));
+    }
+
+    /// Ends the stream with this status.
+    pub async fn end(&self, status: std::result::Result<(), Failure>) {
+        let _ = self.out.send(Item::End(status)).await;
+    }
+
+    /// Tells every run to end at once.
+    pub fn close(&self) {
+        let mut state = lock(&self.state);
+        state.closed = true;
+        state.runs.values().for_each(|orders| orders.give(Order::Kill));
+    }
+
+    /// Returns when no author's code runs any more, or `longest` is over.
+    pub fn wait(&self, longest: Duration) {
+        let running = |state: &mut State| state.threads > 0;
+        drop(self.ended.wait_timeout_while(lock(&self.state), longest, running));
+    }
+}
+
+fn ended(error: String, restore_failed: bool, never_started: bool) -> Said {
+    Said::Ended { error, restore_failed, never_started }
+}
+
+fn outcome(result: Result<()>) -> Said {
+    match result {
+        Err(e) if cause::<Stopped>(&e).is_none() => {
+            ended(cut(&e.to_string()), cause::<RestoreError>(&e).is_some(), cause::<StartError>(&e).is_some())
+        }
+        _ => ended(String::new(), false, false),
+    }
+}
+
+/// Bounds a line or an error, so that no message outgrows the host's limit.
+fn cut(text: &str) -> String {
+    const MAX: usize = 64 << 10;
+    if text.len() <= MAX {
+        return text.into();
+    }
+    String::from_utf8_lossy(&text.as_bytes()[..MAX]).into_owned() + " [cut]"
+}
+
+/// What the host has ordered of a run.
+#[derive(Default)]
+struct Orders {
+    given: Mutex<Given>,
+    /// Something was ordered.
+    change: Condvar,
+}
+
+#[derive(Default)]
+struct Given {
+    granted: u64,
+    /// Directories to save into, oldest first.
+    saves: VecDeque<String>,
+    stop: Option<Stopped>,
+    /// The stop wants a checkpoint first.
+    stop_saves: bool,
+}
+
+impl Given {
+    /// Whether the run must end without another result. A stop that wants a checkpoint
+    /// first still takes one, the one that is saved.
+    fn over(&self) -> Option<Stopped> {
+        self.stop.filter(|_| !self.stop_saves)
+    }
+}
+
+impl Orders {
+    fn give(&self, order: Order) {
+        let mut given = lock(&self.given);
+        match order {
+            Order::Continue(credits) => given.granted = given.granted.saturating_add(u64::from(credits)),
+            Order::Save(dir) => given.saves.push_back(dir),
+            Order::Stop { dir, paused } => {
+                given.stop = Some(Stopped { paused });
+                given.stop_saves = !dir.is_empty();
+                given.saves.extend(Some(dir).filter(|dir| !dir.is_empty()));
+            }
+            Order::Kill => {
+                given.stop = given.stop.or(Some(Stopped { paused: false }));
+                given.stop_saves = false;
+                given.saves.clear();
+            }
+            Order::Start(_) => {}
+        }
+        self.change.notify_all();
+    }
+}
+
+/// Carries one run, on its training thread.
+struct Attempt<'a> {
+    session: &'a Session,
+    run: u64,
+    trial: &'a Trial,
+    orders: Arc<Orders>,
+    reported: u64,
+    iteration: u64,
+}
+
+impl Attempt<'_> {
+    /// Whether the host will ask for a checkpoint of this result before it answers.
+    fn due(&self, done: bool, saves: bool) -> bool {
+        let saves = saves && self.session.traits.saves;
+        let every = self.trial.checkpoint_every;
+        if every > 0 && self.iteration % every == 0 {
+            return !done || saves;
+        }
+        done && self.trial.checkpoint_at_end && saves
+    }
+
+    fn save(&mut self, dir: String, save: &mut Option<Save>) {
+        let state = match save {
+            Some(save) => save(),
+            None => Err("the trainable cannot save".into()),
+        };
+        let written = state.and_then(|state| Ok(fs::write(Path::new(&dir).join(STATE), state)?));
+        let error = written.err().map_or(String::new(), |e| cut(&e.to_string()));
+        self.session.say(self.run, Said::Saved { iteration: self.iteration, dir, error });
+    }
+
+    /// Carries out what is ordered until the run may go on, or must end.
+    fn obey(&mut self, done: bool, due: bool, mut save: Option<Save>) -> std::result::Result<(), Stopped> {
+        let ahead = if due { 0 } else { u64::from(self.trial.run_ahead) };
+        let orders = self.orders.clone();
+        let mut given = lock(&orders.given);
+        loop {
+            if let Some(dir) = given.saves.pop_front() {
+                drop(given);
+                self.save(dir, &mut save);
+                given = lock(&orders.given);
+                if done && given.saves.is_empty() && given.stop.is_none() {
+                    return Ok(());
+                }
+                continue; // what was ordered meanwhile counts too
+            }
+            if let Some(stopped) = given.stop {
+                given.stop_saves = false;
+                return Err(stopped);
+            }
+            if self.reported.saturating_sub(given.granted) <= ahead {
+                return Ok(());
+            }
+            given = orders.change.wait(given).unwrap_or_else(|e| e.into_inner());
+        }
+    }
+}
+
+impl Carrier for Attempt<'_> {
+    fn report(&mut self, report: Report, save: Option<Save>) -> std::result::Result<(), Stopped> {
+        if let Some(stopped) = lock(&self.orders.given).over() {
+            return Err(stopped);
+        }
+        self.iteration = if report.iteration == 0 { self.iteration + 1 } else { report.iteration };
+        self.reported += 1;
+        let (done, due) = (report.done, self.due(report.done, save.is_some()));
+        self.session.say(self.run, Said::Result(report));
+        if done && !due {
+            return Ok(()); // nobody has to decide whether it goes on
+        }
+        self.obey(done, due, save)
+    }
+
+    fn stopped(&self) -> Option<Stopped> {
+        lock(&self.orders.given).stop
+    }
+
+    fn log(&mut self, line: &str) {
+        self.session.say(self.run, Said::Log(cut(line)));
+    }
+
+    fn reject(&mut self, text: &str) {
+        self.session.say(self.run, Said::Rejected(cut(text)));
+    }
+
+    fn state(&mut self) -> Result<Option<Vec<u8>>> {
+        if self.trial.restore.is_empty() {
+            return Ok(None);
+        }
+        let file = Path::new(&self.trial.restore).join(STATE);
+        fs::read(&file).map(Some).map_err(|e| format!("{}: {}", file.display(), e).into())
+    }
+}

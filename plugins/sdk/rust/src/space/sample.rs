@@ -1,0 +1,56 @@
+use super::{Point, Rng, Space};
+use std::fmt;
+
+/// How many draws are tested against the constraints.
+pub(super) const MAX_TRIES: usize = 10_000;
+
+/// Sampling did not find a point that satisfies the constraints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tight;
+
+impl fmt::Display for Tight {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("no point satisfies the constraints in 10000 draws: they are too tight for sampling; narrow the parameters' bounds instead, or loosen the constraints")
+    }
+}
+
+impl std::error::Error for Tight {}
+
+impl Space {
+    /// Draws a value for every parameter, whether it exists or not, one number of `rng` for
+    /// each in order.
+    pub fn draw(&self, rng: &mut Rng) -> Point {
+        (0..self.params.len()).map(|i| self.from_unit(i, rng.uniform())).collect()
+    }
+
+    /// Draws a point by each parameter's own distribution, again where constraints do not
+    /// hold.
+    pub fn sample(&self, rng: &mut Rng) -> Result<Point, Tight> {
+        self.sample_given(rng, None)
+    }
+
+    /// Is `sample` with the values of `given`, where not NaN, fixed. Those of parameters
+    /// that do not exist are dropped.
+    pub fn sample_given(&self, rng: &mut Rng, given: Option<&[f64]>) -> Result<Point, Tight> {
+        for _ in 0..MAX_TRIES {
+            let p = self.complete(given, &self.draw(rng));
+            if self.holds(&p) {
+                return Ok(p);
+            }
+        }
+        Err(Tight)
+    }
+
+    /// Lays `given`, where not NaN, over `p`, and drops the parameters that then do not
+    /// exist.
+    pub fn complete(&self, given: Option<&[f64]>, p: &[f64]) -> Point {
+        let mut p = p.to_vec();
+        for (x, given) in p.iter_mut().zip(given.unwrap_or(&[])) {
+            if !given.is_nan() {
+                *x = *given;
+            }
+        }
+        self.prune(&mut p);
+        p
+    }
+}

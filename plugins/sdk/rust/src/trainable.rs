@@ -1,0 +1,172 @@
+use crate::{Json, Metric, RestoreError, Result, Stopped};
+
+/// Trains.
+///
+/// `train` is called for each attempt of each trial, on a thread of its own, in a process
+/// that may have run other trials before ([`TrainableTraits::reusable`]) or runs others at
+/// the same time ([`TrainableTraits::shared`]). It returns `Ok` when the training is
+/// complete, the [`Stopped`] of [`Run::report`] when that told it to stop (`?` does so),
+/// and any other error to fail the trial. Panics fail the trial.
+pub trait Trainable: Send + Sync {
+    /// What it says about itself, asked once when it is open.
+    fn traits(&self) -> TrainableTraits {
+        TrainableTraits::default()
+    }
+
+    /// Trains one attempt.
+    fn train(&self, run: &mut Run) -> Result<()>;
+
+    /// What a trial with these parameters needs, as the experiment file writes it, in JSON:
+    /// `{"cpu": 2, "memory": "4GiB"}`; asked if [`TrainableTraits::requests`] is set. It
+    /// depends on the parameters alone.
+    fn request(&self, _params: &Json) -> Result<String> {
+        Err("the trainable does not compute what trials need".into())
+    }
+}
+
+/// What an opened trainable says about itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TrainableTraits {
+    /// One process may run trial after trial.
+    pub reusable: bool,
+    /// One process may run many trials at a time.
+    pub shared: bool,
+    /// It can save when the host asks for it ([`Run::report_saving`]).
+    pub saves: bool,
+    /// It implements [`Trainable::request`].
+    pub requests: bool,
+}
+
+/// What an attempt has to train.
+#[derive(Clone, Debug, Default)]
+pub struct Trial {
+    /// The trial's name in files.
+    pub id: String,
+    /// Counts from 0.
+    pub number: u32,
+    /// Counts from 1.
+    pub attempt: u32,
+    /// The experiment's name.
+    pub experiment: String,
+    /// The JSON object of the trial's parameters; see [`Run::params`].
+    pub params: String,
+    /// The JSON object of the trainable's options.
+    pub options: String,
+    /// The trial's randomness.
+    pub seed: u64,
+    /// The trial's directory, which exists; empty in a WebAssembly module, which has no
+    /// files.
+    pub dir: String,
+    /// The directory of the checkpoint to go on from, or empty; see [`Run::state`].
+    pub restore: String,
+    /// The iteration of that checkpoint, or 0.
+    pub iteration: u64,
+    /// The JSON of what was granted.
+    pub resources: String,
+    /// The ids of the GPUs granted.
+    pub devices: Vec<String>,
+    /// Results at multiples of it will be saved (0: none).
+    pub checkpoint_every: u64,
+    /// The last result will be saved.
+    pub checkpoint_at_end: bool,
+    /// How many results may be reported beyond the decided ones.
+    pub run_ahead: u32,
+    /// The time that a stopped trial has to clean up.
+    pub grace_seconds: f64,
+}
+
+/// One result.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    pub(crate) metrics: Vec<Metric>,
+    pub(crate) iteration: u64,
+    pub(crate) done: bool,
+}
+
+impl Report {
+    /// A result with these numbers; nested names are joined with `/`.
+    pub fn new(metrics: &[(&str, f64)]) -> Report {
+        let named = |&(name, value): &(&str, f64)| Metric { name: name.into(), value };
+        Report { metrics: metrics.iter().map(named).collect(), ..Report::default() }
+    }
+
+    /// The trainable's own count, from 1; without it the host counts.
+    pub fn iteration(mut self, iteration: u64) -> Report {
+        self.iteration = iteration;
+        self
+    }
+
+    /// Whether this is the last result.
+    pub fn done(mut self, done: bool) -> Report {
+        self.done = done;
+        self
+    }
+}
+
+/// What makes the state that a checkpoint holds.
+pub(crate) type Save<'a> = &'a mut dyn FnMut() -> Result<Vec<u8>>;
+
+/// Carries what a run says to the host: a stream of a process, or imports of a module.
+pub(crate) trait Carrier {
+    fn report(&mut self, report: Report, save: Option<Save>) -> std::result::Result<(), Stopped>;
+    fn stopped(&self) -> Option<Stopped>;
+    fn log(&mut self, line: &str);
+    fn reject(&mut self, text: &str);
+    fn state(&mut self) -> Result<Option<Vec<u8>>>;
+}
+
+/// One attempt of one trial, as the trainable sees it.
+pub struct Run<'a> {
+    pub(crate) trial: &'a Trial,
+    pub(crate) carrier: &'a mut dyn Carrier,
+}
+
+impl Run<'_> {
+    /// What to train.
+    pub fn trial(&self) -> &Trial {
+        self.trial
+    }
+
+    /// The trial's parameters.
+    pub fn params(&self) -> Result<Json> {
+        Json::parse(&self.trial.params).map_err(|e| format!("parameters: {}", e).into())
+    }
+
+    /// The state to go on from, which was saved at `trial().iteration`. The error is a
+    /// [`RestoreError`].
+    pub fn state(&mut self) -> Result<Option<Vec<u8>>> {
+        self.carrier.state().map_err(|e| RestoreError(e).into())
+    }
+
+    /// Hands over one result and returns when the trial may go on. For trainables that
+    /// cannot save.
+    pub fn report(&mut self, report: Report) -> std::result::Result<(), Stopped> {
+        self.carrier.report(report, None)
+    }
+
+    /// As [`report`](Self::report); `save` returns the training's state when the host wants
+    /// a checkpoint of just this result. It is called inside, on this thread.
+    pub fn report_saving(
+        &mut self,
+        report: Report,
+        mut save: impl FnMut() -> Result<Vec<u8>>,
+    ) -> std::result::Result<(), Stopped> {
+        self.carrier.report(report, Some(&mut save))
+    }
+
+    /// Whether the trial was told to end. Trainables that do not report for long look
+    /// here between.
+    pub fn stopped(&self) -> Option<Stopped> {
+        self.carrier.stopped()
+    }
+
+    /// Writes a line to the trial's log.
+    pub fn log(&mut self, line: &str) {
+        self.carrier.log(line);
+    }
+
+    /// Notes something that a program of the user's reported as refused: it is no result.
+    pub fn reject(&mut self, text: &str) {
+        self.carrier.reject(text);
+    }
+}

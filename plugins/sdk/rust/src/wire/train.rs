@@ -1,0 +1,56 @@
+use super::{fields, Decoded, Writer};
+use crate::{TrainableTraits, Trial};
+
+/// OpenTrainableRequest and RequestResourcesRequest: JSON.
+pub fn json_request(message: &[u8]) -> Decoded<String> {
+    let mut json = String::new();
+    fields(message, |field, value| {
+        if field == 1 {
+            json = value.text()?;
+        }
+        Ok(())
+    })?;
+    Ok(json)
+}
+
+/// OpenTrainableResponse.
+pub fn open_trainable_response(t: TrainableTraits) -> Vec<u8> {
+    Writer::message(|w| {
+        w.flag(1, t.reusable);
+        w.flag(2, t.shared);
+        w.flag(3, t.saves);
+        w.flag(4, t.requests);
+    })
+}
+
+/// RequestResourcesResponse.
+pub fn resources_response(json: &str) -> Vec<u8> {
+    Writer::message(|w| w.text(1, json))
+}
+
+pub(super) fn read_trial(message: &[u8]) -> Decoded<Trial> {
+    let mut t = Trial::default();
+    fields(message, |field, value| {
+        match field {
+            1 => t.id = value.text()?,
+            2 => t.number = value.small()?,
+            3 => t.attempt = value.small()?,
+            4 => t.experiment = value.text()?,
+            5 => t.params = value.text()?,
+            6 => t.options = value.text()?,
+            7 => t.seed = value.uint()?,
+            8 => t.dir = value.text()?,
+            9 => t.restore = value.text()?,
+            10 => t.iteration = value.uint()?,
+            11 => t.resources = value.text()?,
+            12 => t.devices.push(value.text()?),
+            13 => t.checkpoint_every = value.uint()?,
+            14 => t.run_ahead = value.small()?,
+            15 => t.grace_seconds = value.double()?,
+            16 => t.checkpoint_at_end = value.flag()?,
+            _ => {}
+        }
+        Ok(())
+    })?;
+    Ok(t)
+}
