@@ -228,7 +228,7 @@ func TestDescent(t *testing.T) {
 }
 
 // A trial that was paused, in a process of its own, goes on as if it had not been
-// (B-043).
+// (B-055).
 func TestDescentResumable(t *testing.T) {
 	c := config(t, sdk.KindTrainable, "samples/descent_resumable.py")
 	d := newDriver(t, c, "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import os
 import selectors
 import signal
 import threading
@@ -14,6 +15,9 @@ from . import _frames
 from ._frames import Frames
 from ._session import Session
 from .run import ENDED, KILL, STARTED, Order, Told
+
+
+_TAIL_BYTES, _TAIL_LINES = 4096, 20
 
 
 class Refusal(Exception):
@@ -81,12 +85,30 @@ class Zygote:
 class _Child:
     """A trial's process."""
 
-    def __init__(self, frames: Frames) -> None:
+    def __init__(self, frames: Frames, dir: str) -> None:
         self.frames = frames
+        self._stderr = os.path.join(dir, "stderr")
+        self._from = self._size()
         self.pid = 0
         self.started = False
         self.killed = False
         self.ended: Optional[Told] = None
+
+    def _size(self) -> int:
+        try:
+            return os.path.getsize(self._stderr)
+        except OSError:
+            return 0
+
+    def last_words(self) -> str:
+        """The end of what this attempt wrote to stderr, for the message of its failure."""
+        size = self._size()
+        if size <= self._from:
+            return ""
+        with open(self._stderr, "rb") as f:
+            f.seek(max(self._from, size - _TAIL_BYTES))
+            lines = f.read().decode("utf-8", "replace").strip().splitlines()[-_TAIL_LINES:]
+        return "\n".join([f"its stderr is in {self._stderr}; it ends:", *lines])
 
 
 class ForkedSession(Session):
@@ -99,7 +121,7 @@ class ForkedSession(Session):
 
     def start(self, run: int, trial: Dict[str, Any]) -> None:
         ours, theirs = _frames.pair()
-        self.runs[run] = _Child(ours)
+        self.runs[run] = _Child(ours, trial["dir"])
         self._zygote.order("fork", run, theirs.fileno())
         theirs.close()
         with contextlib.suppress(OSError):  # it could not be forked, or has ended: that is told
@@ -138,7 +160,7 @@ class ForkedSession(Session):
             self.out.push(run, {"kind": STARTED, "pid": child.pid})
         if child.ended is None and child.killed:
             child.ended = {"kind": ENDED}
-        self._end(run, child.ended or {"kind": ENDED, "error": _death(code)})
+        self._end(run, child.ended or {"kind": ENDED, "error": f"{_death(code)}\n{child.last_words()}".strip()})
 
     def _end(self, run: int, ended: Told) -> None:
         self.runs[run].frames.close()

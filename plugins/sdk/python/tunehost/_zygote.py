@@ -6,6 +6,7 @@ of it, the server, speaks with the host (see _forked), and each trial with the s
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import os
 import select
 import signal
@@ -264,6 +265,9 @@ def _train(trainable: Trainable, frames: Frames, saves: bool) -> None:
 def _redirect(trial: Trial) -> None:
     """Sends what the trial prints to files in its directory."""
     _log.plain()
+    if not faulthandler.is_enabled():
+        with contextlib.suppress(Exception):  # a crash then says where it was
+            faulthandler.enable(sys.__stderr__ or sys.stderr)
     if not os.path.isdir(trial.dir):
         return
     for fd, name in ((1, "stdout"), (2, "stderr")):

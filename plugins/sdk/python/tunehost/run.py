@@ -215,7 +215,7 @@ def attempt(trainable: Trainable, run: Run) -> Told:
         ended.update(error=cut(str(e)), restore_failed=isinstance(e, RestoreError), never_started=isinstance(e, StartError))
     except BaseException as e:
         traceback.print_exc()
-        ended["error"] = describe(e)
+        ended["error"] = describe(e) + "\n" + cut(traceback.format_exc())
     return ended
 
 
