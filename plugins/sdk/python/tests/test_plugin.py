@@ -31,7 +31,7 @@ def test_description() -> None:
         "fast": {"type": "boolean", "description": "whether", "default": False}}}
 
     class HillClimber2(Mine):
-        fast = True  # type: ignore[assignment]
+        fast = True
 
     assert HillClimber2.title() == "hill-climber2" and list(HillClimber2.options()) == ["size"]
 
@@ -132,7 +132,7 @@ def test_save_of_just_the_result_that_is_due(tmp_path: Path) -> None:
             run.report(loss=i, save=lambda dir: (dir / "x").write_text(str(i)), done=i == 2)
 
     save: Order = {"kind": SAVE, "dir": str(tmp_path)}
-    # The credit that comes before the save does not end the wait; the last result is not answered.
+    # The first result is saved before it is answered; the last is not answered.
     assert trained(train, [save], [GO], [GO], iteration=6, checkpoint_every=7) == [
         (RESULT, 0), (SAVED, 7), (RESULT, 0), (RESULT, 0), (ENDED, "")]
     assert (tmp_path / "x").read_text() == "0"

@@ -30,7 +30,7 @@ def expr(e: Dict[str, Any]) -> Expr:
 
 
 def param(p: Dict[str, Any]) -> Param:
-    numbers = {name.lower(): number(p[name]) for name in ("Low", "High", "Step", "Mean", "SD")}
+    numbers: Dict[str, Any] = {name.lower(): number(p[name]) for name in ("Low", "High", "Step", "Mean", "SD")}
     return Param(p["Name"], Kind(p["Kind"]), log=p["Log"], choices=tuple(p["Choices"]),
                  when=expr(p["When"]) if p.get("When") else None, **numbers)
 
