@@ -48,6 +48,15 @@ def test_options() -> None:
         assert str(e.value) == says
 
 
+def test_options_hide_nothing() -> None:
+    with pytest.raises((TypeError, RuntimeError)) as e:  # Python before 3.12 wraps it
+
+        class Bad(tunehost.Searcher):
+            requires = tunehost.option("", "…")
+
+    assert "the option 'requires' would hide _Learner.requires" in str(e.value) + str(e.value.__cause__)
+
+
 def test_serve_takes_plugins_only() -> None:
     for bad in ((), (Mine, Mine), (Mine(),), (tunehost.Plugin,), (int,)):
         with pytest.raises(TypeError):

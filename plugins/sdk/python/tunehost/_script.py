@@ -159,18 +159,26 @@ class _Channel:
         """Sends one line and waits for its answer."""
         with self._lock:
             try:
-                lines = self._connect()
-                lines.write(json.dumps(message).encode() + b"\n")
-                lines.flush()
-                answer = lines.readline()
-            except OSError as e:
-                self._lines.clear()
-                raise ReportError(f"cannot report: {e}") from e
-        if not answer:
-            self._lines.clear()
+                answer = self._exchange(json.dumps(message).encode() + b"\n")
+            except BaseException as e:
+                self._lines.clear()  # or the next report would get this one's answer
+                if isinstance(e, OSError):
+                    raise ReportError(f"cannot report: {e}") from e
+                raise
+        try:
+            parsed = json.loads(answer)
+        except ValueError:
+            parsed = answer
+        return parsed if isinstance(parsed, dict) else {"error": f"nonsense: {parsed!r:.60}"}
+
+    def _exchange(self, line: bytes) -> bytes:
+        lines = self._connect()
+        lines.write(line)
+        lines.flush()
+        answer: bytes = lines.readline()
+        if not answer.endswith(b"\n"):
             raise ReportError("the report channel ended without an answer: the host is gone")
-        parsed = json.loads(answer)
-        return parsed if isinstance(parsed, dict) else {"error": f"nonsense: {parsed!r}"}
+        return answer
 
     def _connect(self) -> Any:
         if not self._lines or self._owner != os.getpid():

@@ -361,7 +361,8 @@ class Server:
         """go-plugin's way to end a plugin in order."""
 
         def shutdown(_: bytes, context: grpc.ServicerContext) -> bytes:
-            context.add_callback(lambda: self._end(0))
+            if not context.add_callback(lambda: self._end(0)):  # once it is answered
+                self._end(0)
             return b""
 
         return grpc.method_handlers_generic_handler(
@@ -373,8 +374,8 @@ class Server:
 
         def stream(_: bytes, context: grpc.ServicerContext) -> Iterator[bytes]:
             lost = threading.Event()
-            context.add_callback(lost.set)
-            lost.wait()
+            if context.add_callback(lost.set):
+                lost.wait()
             if not self._ended.wait(_TICK_S):
                 self._end(1)
             yield from ()

@@ -38,6 +38,9 @@ class Option:
             self.schema["type"] = "number"
 
     def __set_name__(self, owner: type, name: str) -> None:
+        hidden = next((c for c in owner.__mro__[1:] if name in vars(c)), None)
+        if hidden and not isinstance(vars(hidden)[name], Option):
+            raise TypeError(f"the option {name!r} would hide {hidden.__name__}.{name}: give it another name")
         self.bind(name, owner.__dict__.get("__annotations__", {}).get(name))
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
