@@ -10,7 +10,12 @@ SHELL := bash
 .NOTPARALLEL:
 
 BUF_VERSION := 1.75.0
-PYTHON_PACKAGES := 'scikit-learn>=1.4,<2'
+PYTHON_SDK := plugins/sdk/python
+# What Python examples need, what the Python SDK's tests do, and its own dependencies.
+PYTHON_PACKAGES := 'scikit-learn>=1.4,<2' 'mypy>=1.8' 'pytest>=8' types-grpcio types-protobuf 'setuptools>=77' -e ./$(PYTHON_SDK)
+# The last release whose generated code asks for no version of protobuf: it works with
+# every one from 5 on. It has wheels for Python 3.7 to 3.12.
+PROTOC_PACKAGES := 'grpcio-tools==1.62.3' 'setuptools<80'
 
 # What a caller may set: make bench PKG=./core/..., make fuzz FUZZTIME=10m.
 PKG ?= ./...
@@ -22,6 +27,8 @@ KILLS ?= 200
 TOOLS := $(CURDIR)/.tools
 BUF := $(TOOLS)/buf-$(BUF_VERSION)/node_modules/.bin/buf
 VENV := $(TOOLS)/venv
+PROTOC := $(TOOLS)/protoc
+PYTHON_PROTO := $(PYTHON_SDK)/tunehost/_proto
 TEST_LOG := $(TOOLS)/test.log
 PROTO := plugins/sdk/proto
 FROZEN := $(PROTO)/v1.binpb
@@ -29,7 +36,7 @@ FROZEN := $(PROTO)/v1.binpb
 # Programs in the examples find the virtual environment's python3.
 export PATH := $(VENV)/bin:$(PATH)
 
-CHECKS := toolchains build format vet staticcheck generated proto house test examples
+CHECKS := toolchains build format vet staticcheck generated proto house python test examples
 
 # heading,TEXT: with the time since make was started.
 STARTED := $(shell date +%s)
@@ -52,7 +59,7 @@ toolchains: ## the programs that the checks need are there
 	$(call missing,go,install Go 1.26 or newer (https://go.dev/dl))
 	$(call missing,$(firstword $(shell go env CC 2>/dev/null) cc),install a C compiler; the race detector needs it)
 	$(call missing,npm,install Node.js with npm (https://nodejs.org); it brings buf)
-	$(call missing,python3,install Python 3.9 or newer; examples and a journal test need it)
+	$(call missing,python3,install Python 3.9 or newer; its SDK and examples and a journal test need it)
 	@go version; echo "node $$(node --version)"; python3 --version
 
 .PHONY: build
@@ -102,6 +109,12 @@ house: ## who imports whom; the list of behaviours; links, files and functions i
 	$(call heading,house)
 	@go test -count=1 ./internal/...
 
+.PHONY: python
+python: $(VENV)/ready ## the Python SDK: types, tests, generated code; its plugins run in `make test`
+	$(call heading,python)
+	@cd $(PYTHON_SDK) && $(VENV)/bin/mypy --cache-dir $(TOOLS)/mypy && $(VENV)/bin/pytest -q -p no:cacheprovider
+	@go test -count=1 -run 'Generated|Vectors' ./$(PYTHON_SDK)
+
 .PHONY: test
 test: $(VENV)/ready ## all tests of Go packages, with the race detector
 	$(call heading,tests)
@@ -116,10 +129,18 @@ examples: $(VENV)/ready ## every example runs; none is skipped
 	@go test -count=1 -v ./examples/... 2>&1 | tee $(TEST_LOG)
 	@! grep -- '--- SKIP' $(TEST_LOG) || { echo 'an example was skipped; see above what it needs' >&2; exit 1; }
 
+# python_code,FOLDER: messages for the Python SDK, whose package is not named as the
+# protocol's is.
+python_code = $(PROTOC)/bin/python -m grpc_tools.protoc -I$(PROTO) --python_out=$(1) --pyi_out=$(1) \
+	$(addprefix tunehost/v1/,common.proto searcher.proto scheduler.proto trainable.proto) && \
+	for file in $(1)/tunehost/v1/*_pb2.py*; do \
+	sed 's/^from tunehost\.v1 import/from tunehost._proto import/' $$file >$(PYTHON_PROTO)/$$(basename $$file); done
+
 .PHONY: generate
-generate: $(BUF) ## generated code and docs/BEHAVIOURS.md, anew
+generate: $(BUF) $(PROTOC)/ready ## generated code and docs/BEHAVIOURS.md, anew
 	$(BUF) generate
 	$(call without_grpc_in_guests,$(PROTO))
+	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; $(call python_code,"$$fresh")
 	go test ./internal/house -run Behaviours -rewrite
 
 .PHONY: freeze
@@ -173,8 +194,14 @@ $(BUF):
 	@echo 'installing buf $(BUF_VERSION)'
 	@npm install --silent --no-save --no-audit --no-fund --prefix $(TOOLS)/buf-$(BUF_VERSION) @bufbuild/buf@$(BUF_VERSION)
 
-$(VENV)/ready: Makefile
-	@echo 'installing scikit-learn for the Python examples'
+$(VENV)/ready: Makefile $(PYTHON_SDK)/pyproject.toml
+	@echo 'installing what Python examples and the Python SDK need'
 	@python3 -m venv $(VENV) || { echo 'python3 cannot make virtual environments: install its venv module (Debian: python3-venv)' >&2; exit 1; }
 	@$(VENV)/bin/pip install --quiet --disable-pip-version-check $(PYTHON_PACKAGES)
+	@touch $@
+
+$(PROTOC)/ready: Makefile
+	@echo 'installing protoc for the Python SDK'
+	@python3 -m venv $(PROTOC)
+	@$(PROTOC)/bin/pip install --quiet --disable-pip-version-check $(PROTOC_PACKAGES)
 	@touch $@

@@ -1,0 +1,214 @@
+package python_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/tunehost/tunehost/host/plugin/process"
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/sdktest"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+	"github.com/tunehost/tunehost/plugins/sdk/train"
+)
+
+// section is what README.md says below a heading.
+func section(t *testing.T, heading string) string {
+	t.Helper()
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, found := strings.Cut(string(readme), "\n## "+heading+"\n")
+	if !found {
+		t.Fatalf("README.md has no %q", heading)
+	}
+	text, _, _ := strings.Cut(after, "\n## ")
+	return text
+}
+
+// file is a file that the text has a reader make: its name in backquotes, a colon,
+// and its content.
+var file = regexp.MustCompile("(?s)`([\\w.]+)`:\n\n```\\w+\n(.*?)```")
+
+// folder has the files that a section has a reader make.
+func folder(t *testing.T, text string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, m := range file.FindAllStringSubmatch(text, -1) {
+		if err := os.WriteFile(filepath.Join(dir, m[1]), []byte(m[2]), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// installed is a folder in which the package was installed by pip, from a copy:
+// pip builds where the sources are.
+func installed(t *testing.T) string {
+	t.Helper()
+	src, target := t.TempDir(), t.TempDir()
+	for _, name := range []string{"pyproject.toml", "README.md", "tunehost"} {
+		if out, err := exec.Command("cp", "-r", name, src).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	cmd := exec.Command(python(t), "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation",
+		"--disable-pip-version-check", "--no-compile", "--target", target, src)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if _, err := os.Stat(filepath.Join(target, "tunehost", "py.typed")); err != nil {
+		t.Error(err)
+	}
+	return target
+}
+
+// program starts an executable script of a folder as a host does, with the
+// interpreter of these tests first in the PATH.
+func program(t *testing.T, kind sdk.Kind, dir, script, packages string) process.Config {
+	t.Helper()
+	if err := os.Chmod(filepath.Join(dir, script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return process.Config{
+		Kind: kind, Name: strings.TrimSuffix(script, ".py"), Path: "./" + script, Dir: dir,
+		Env: []string{"PATH=" + filepath.Dir(python(t)) + ":" + os.Getenv("PATH"), "PYTHONPATH=" + packages},
+		Log: func(l process.Line) { t.Log(l.Text) },
+	}
+}
+
+func TestReadmeSearcher(t *testing.T) {
+	dir := folder(t, section(t, "Write a searcher in Python"))
+	p := start(t, program(t, sdk.KindSearcher, dir, "nearby.py", installed(t)))
+	info, err := p.Describe(t.Context())
+	if err != nil || info.Name != "nearby" || info.Summary != "Tries points near the best one so far." {
+		t.Errorf("%+v, %v", info, err)
+	}
+	if err := sdktest.CheckInfo(info, sdk.KindSearcher); err != nil {
+		t.Error(err)
+	}
+	s := &space.Space{Params: []space.Param{{Name: "x", Kind: space.Real, Low: 0, High: 10}}}
+	searcher := openSearcher(t, p, s, `{"step": 0.05}`, nil)
+	best := 100.0
+	for i := range 60 {
+		answer, err := searcher.Suggest(t.Context(), []sdk.Request{{Trial: uint32(i), Seed: uint64(i)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := answer.Points[0][0]
+		if err := s.Check(answer.Points[0]); err != nil {
+			t.Fatal(err)
+		}
+		best = min(best, (x-3)*(x-3))
+		if err := searcher.Observe(t.Context(), told(i+1, i, answer.Points[0], (x-3)*(x-3))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if best > 0.01 {
+		t.Errorf("the best loss is %v", best)
+	}
+}
+
+// The code that the page shows beside its files does what it says, too.
+func TestReadmeFragments(t *testing.T) {
+	for _, c := range []struct {
+		kind          sdk.Kind
+		heading, name string
+	}{
+		{sdk.KindSearcher, "Write a searcher in Python", "anywhere"},
+		{sdk.KindScheduler, "A scheduler", "cutoff"},
+		{sdk.KindTrainable, "A trainable", "Fit"},
+	} {
+		for _, block := range strings.Split(section(t, c.heading), "```python\n")[1:] {
+			code, _, _ := strings.Cut(block, "```")
+			if !strings.Contains(code, "def "+c.name+"(") && !strings.Contains(code, "class "+c.name+"(") {
+				continue
+			}
+			if !strings.Contains(code, "tunehost.serve(") {
+				code = "import tunehost\n" + code + "\ntunehost.serve(" + c.name + ")\n"
+			}
+			script := filepath.Join(t.TempDir(), strings.ToLower(c.name)+".py")
+			if err := os.WriteFile(script, []byte(code), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			fragment(t, c.kind, config(t, c.kind, script))
+		}
+	}
+}
+
+func fragment(t *testing.T, kind sdk.Kind, c process.Config) {
+	t.Helper()
+	switch kind {
+	case sdk.KindSearcher:
+		answer, err := openSearcher(t, start(t, c), two(), "", nil).Suggest(t.Context(), make([]sdk.Request, 1))
+		if err != nil || two().Check(answer.Points[0]) != nil {
+			t.Error(answer, err)
+		}
+	case sdk.KindScheduler:
+		s := openScheduler(t, start(t, c), two(), `{"at": 1, "loss": 0.2}`)
+		d, err := s.Decide(t.Context(), events(1, 1))
+		if err != nil || d.Decisions[0].Reason != "its loss is 0.5 at iteration 1" {
+			t.Error(d, err)
+		}
+	case sdk.KindTrainable:
+		d := newDriver(t, c, "")
+		d.start(1, `{"lr": 0.5}`, sdk.Trial{Seed: 2})
+		for i := range 3 {
+			e := d.want(train.Result, "")
+			if i < 2 {
+				d.continues(1)
+			} else if l := metric(e, "loss"); !(l > 0) {
+				t.Error(l)
+			}
+		}
+		dir := t.TempDir()
+		d.send(train.Command{Kind: train.Stop, Run: 1, Dir: dir})
+		d.want(train.Saved, "iteration 3")
+		d.want(train.Ended, "")
+		if _, err := os.Stat(filepath.Join(dir, "w.npy")); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// The page about scripts, by the command itself.
+func TestReadmeScript(t *testing.T) {
+	path := filepath.Dir(python(t))
+	bin := filepath.Join(t.TempDir(), "tunehost")
+	if out, err := exec.Command("go", "build", "-o", bin, "../../../cmd/tunehost").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	root, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := folder(t, section(t, "A script that reports"))
+	run := func(name string, args ...string) string {
+		t.Helper()
+		cmd := exec.Command(name, args...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "PATH="+path+":"+os.Getenv("PATH"), "PYTHONPATH="+root)
+		var stderr strings.Builder
+		cmd.Stderr = &stderr
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%s %v: %v\n%s%s", name, args, err, out, stderr.String())
+		}
+		return string(out)
+	}
+	run(bin, "run", "experiment.yaml")
+	var best struct{ Value float64 }
+	if err := json.Unmarshal([]byte(run(bin, "best", "results/experiment", "--json")), &best); err != nil || !(best.Value < 0.1) {
+		t.Errorf("best %v, %v", best, err)
+	}
+	alone := strings.Split(strings.TrimSpace(run(filepath.Join(path, "python3"), "train.py")), "\n")
+	if want := fmt.Sprintf(`"iteration": %d`, len(alone)); len(alone) != 9 || !strings.Contains(alone[8], want) {
+		t.Error(alone)
+	}
+}

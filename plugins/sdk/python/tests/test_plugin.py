@@ -1,0 +1,167 @@
+"""What authors write, without a host: options, decorated functions, the history."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Dict, Iterator, List
+
+import pytest
+
+import tunehost
+from tunehost import events
+from tunehost.plugin import chosen
+from tunehost.run import CONTINUE, ENDED, KILL, RESULT, SAVE, SAVED, STOP, Order, Run, Told, Trial, attempt
+
+
+class Mine(tunehost.Searcher):
+    """Says something.
+
+    And more.
+    """
+
+    size: float = tunehost.option(3, "how large", minimum=0)
+    fast: bool = tunehost.option(False, "whether")
+
+
+def test_description() -> None:
+    assert (Mine.title(), Mine.sentence()) == ("mine", "Says something.")
+    assert Mine.schema() == {"type": "object", "additionalProperties": False, "properties": {
+        "size": {"type": "number", "description": "how large", "default": 3, "minimum": 0},
+        "fast": {"type": "boolean", "description": "whether", "default": False}}}
+
+    class HillClimber2(Mine):
+        fast = True
+
+    assert HillClimber2.title() == "hill-climber2" and list(HillClimber2.options()) == ["size"]
+
+
+def test_options() -> None:
+    mine = Mine()
+    assert (mine.size, mine.fast) == (3, False)
+    mine.configure({"size": 4})
+    assert (mine.size, type(mine.size)) == (4.0, float)
+    for options, says in (({"sise": 1}, "option 'sise' is unknown; nearest: 'size'"), ({"size": True}, "option 'size' is true; expected number"),
+                          ({"fast": 1}, "option 'fast' is 1; expected boolean")):
+        with pytest.raises(tunehost.Refused) as e:
+            mine.configure(options)
+        assert str(e.value) == says
+
+
+def test_options_hide_nothing() -> None:
+    with pytest.raises((TypeError, RuntimeError)) as e:  # Python before 3.12 wraps it
+
+        class Bad(tunehost.Searcher):
+            requires = tunehost.option("", "…")
+
+    assert "the option 'requires' would hide _Learner.requires" in str(e.value) + str(e.value.__cause__)
+
+
+def test_serve_takes_plugins_only() -> None:
+    for bad in ((), (Mine, Mine), (Mine(),), (tunehost.Plugin,), (int,)):
+        with pytest.raises(TypeError):
+            chosen(bad)  # type: ignore[arg-type]
+
+
+def test_decorated_functions() -> None:
+    @tunehost.searcher(version="2")
+    def twice_best(request: tunehost.Request, history: tunehost.History, by: int = tunehost.option(2, "factor")) -> Dict[str, Any]:
+        """Doubles."""
+        return {"n": by}
+
+    assert (twice_best.title(), twice_best.version, twice_best.sentence()) == ("twice-best", "2", "Doubles.")
+    s = twice_best()
+    s.open()
+    s.configure({"by": 5})
+    assert s.suggest(tunehost.Request(0, 1)) == {"n": 5}
+    with pytest.raises(TypeError, match="the parameter by has no tunehost.option"):
+        tunehost.searcher()(lambda request, history, by=2: {})
+
+
+def test_history() -> None:
+    h = tunehost.History()
+    told = [
+        (1, events.EventKind.TRIAL_ADDED, 0, ()), (2, events.EventKind.TRIAL_ADDED, 1, ()), (3, events.EventKind.RESULT_REPORTED, 0, (2.0,)),
+        (4, events.EventKind.RESULT_REPORTED, 1, (1.0,)), (5, events.EventKind.TRIAL_FAILED, 1, ()), (6, events.EventKind.TRIAL_COMPLETED, 0, ()),
+        (7, 99, 0, ()), (8, events.EventKind.EXPERIMENT_ENDED, 0, ()),
+    ]
+    assert h.best is None
+    for number, kind, trial, losses in told:
+        h.observe(tunehost.Event(number, kind, trial, iteration=1, point=[0.5] if number < 3 else None, losses=losses))
+    assert h.best is h.trials[0] and h.best.loss == 2 and h.losses_at(1) == {0: 2.0, 1: 1.0} and h.ended == [h.trials[0]]
+
+
+class Link:
+    """A host that answers from a list: each report waits for the next orders."""
+
+    def __init__(self, *orders: List[Order]) -> None:
+        self.orders = list(orders)
+        self.told: List[Told] = []
+
+    def send(self, told: Told) -> None:
+        self.told.append(told)
+
+    def poll(self) -> List[Order]:
+        return []
+
+    def wait(self) -> List[Order]:
+        return self.orders.pop(0)
+
+
+def trained(train: Any, *orders: List[Order], **trial: Any) -> List[Any]:
+    link = Link(*orders)
+    link.send(attempt(tunehost.trainable(saves=True)(train)(), Run(Trial(params={}, **trial), link, True)))
+    return [(t["kind"], t.get("iteration", t.get("error", "").partition("\n")[0])) for t in link.told]
+
+
+GO: Order = {"kind": CONTINUE, "credits": 1}
+
+
+def stop(dir: str = "", paused: bool = False) -> Order:
+    return {"kind": STOP, "dir": dir, "paused": paused}
+
+
+def test_a_generator_is_told_of_its_stop() -> None:
+    seen = []
+
+    def train(run: Run) -> Iterator[Dict[str, float]]:
+        try:
+            while True:
+                yield {"loss": 1.0}
+        except tunehost.Paused:
+            seen.append("paused")
+
+    assert trained(train, [GO], [stop(paused=True)]) == [(RESULT, 0), (RESULT, 0), (ENDED, "")]
+    assert seen == ["paused"]
+
+
+def test_save_of_just_the_result_that_is_due(tmp_path: Path) -> None:
+    def train(run: Run) -> None:
+        for i in range(3):
+            run.report(loss=i, save=lambda dir: (dir / "x").write_text(str(i)), done=i == 2)
+
+    save: Order = {"kind": SAVE, "dir": str(tmp_path)}
+    # The first result is saved before it is answered; the last is not answered.
+    assert trained(train, [save], [GO], [GO], iteration=6, checkpoint_every=7) == [
+        (RESULT, 0), (SAVED, 7), (RESULT, 0), (RESULT, 0), (ENDED, "")]
+    assert (tmp_path / "x").read_text() == "0"
+    assert trained(train, [GO], [GO], [save], checkpoint_at_end=True)[-2:] == [(SAVED, 3), (ENDED, "")]
+
+
+def test_run_ahead() -> None:
+    def train(run: Run) -> None:
+        for i in range(4):
+            run.report(loss=i)
+
+    assert len(trained(train, [GO], [GO, GO], run_ahead=1)) == 5
+
+
+def test_kill_counts_as_a_stop() -> None:
+    def train(run: Run) -> None:
+        run.report(loss=1)
+
+    assert trained(train, [{"kind": KILL}]) == [(RESULT, 0), (ENDED, "")]
+
+
+def test_schema_is_json() -> None:
+    json.dumps(Mine.schema())

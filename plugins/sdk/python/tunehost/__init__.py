@@ -1,0 +1,44 @@
+"""The Python side of tunehost: report from a script, or write a plugin.
+
+A script that tunehost runs for each trial:
+
+    import tunehost
+
+    params = tunehost.params(lr=0.1)
+    for epoch in range(10):
+        tunehost.report(loss=train(params["lr"]))
+
+A plugin is a class, or a decorated function, and tunehost.serve(it); see README.md beside
+the package. Importing tunehost imports nothing but the standard library.
+"""
+
+from __future__ import annotations
+
+import sys as _sys
+from typing import NoReturn as _NoReturn
+from typing import Type as _Type
+
+from ._script import NewCheckpoint, checkpoint, new_checkpoint, params, report, seed, trial_dir
+from .errors import Paused, Refused, ReportError, RestoreError, StartError, Stopped
+from .events import EXHAUSTED, WAIT, Command, Decision, Event, EventKind, Objective, Problem, Request, Suggestion
+from .history import History, TrialRecord
+from .plugin import Plugin, Scheduler, Searcher, Trainable, option, scheduler, searcher, trainable
+from .run import Run, Trial
+from .space import Point, Rand, Space
+
+__all__ = [
+    "EXHAUSTED", "WAIT", "Command", "Decision", "Event", "EventKind", "History", "NewCheckpoint", "Objective", "Paused", "Plugin",
+    "Point", "Problem", "Rand", "Refused", "ReportError", "Request", "RestoreError", "Run", "Scheduler", "Searcher", "Space",
+    "StartError", "Stopped", "Suggestion", "Trainable", "Trial", "TrialRecord", "checkpoint", "new_checkpoint", "option", "params",
+    "report", "scheduler", "searcher", "seed", "serve", "trainable", "trial_dir",
+]
+
+
+def serve(*plugins: _Type[Plugin]) -> _NoReturn:
+    """Makes this program a plugin: serves at most one plugin of each kind until tunehost ends it,
+    and exits. It is the last line of a plugin's file. What the program prints goes to the log.
+    """
+    from . import _serve
+    from .plugin import chosen
+
+    _sys.exit(_serve.run(chosen(plugins)))

@@ -1,0 +1,187 @@
+"""The server's side of trials that train in forks of the zygote (see _zygote)."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import selectors
+import signal
+import threading
+from concurrent.futures import Future
+from typing import Any, Callable, Dict, Mapping, Optional
+
+from . import _frames
+from ._frames import Frames
+from ._session import Session
+from .run import ENDED, KILL, STARTED, Order, Told
+
+
+_TAIL_BYTES, _TAIL_LINES = 4096, 20
+
+
+class Refusal(Exception):
+    """The author's code, in the zygote, said no."""
+
+
+class Zygote:
+    """Talks to the zygote, and listens to it and to the trials in one thread."""
+
+    def __init__(self, control: Frames) -> None:
+        self._control = control
+        self._lock = threading.Lock()
+        self._numbers = itertools.count()
+        self._calls: Dict[int, Future[Any]] = {}
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(control, selectors.EVENT_READ)
+        self.session: Optional[ForkedSession] = None
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def call(self, name: str, *arguments: Any) -> Any:
+        """Has the zygote call the author's code; Refusal carries what it said."""
+        call: Future[Any] = Future()
+        with self._lock:
+            number = next(self._numbers)
+            self._calls[number] = call
+            self._control.send((name, number, *arguments))
+        return call.result()
+
+    def order(self, name: str, run: int, *fds: int) -> None:
+        """Has the zygote fork or kill."""
+        with self._lock, contextlib.suppress(OSError):
+            self._control.send((name, run), fds)
+
+    def follow(self, frames: Frames, tell: Callable[[Told], None]) -> None:
+        """Listens to a trial from now on. For the listening thread."""
+        self._selector.register(frames, selectors.EVENT_READ, tell)
+
+    def forget(self, frames: Frames) -> None:
+        """Ends that. For the listening thread."""
+        with contextlib.suppress(KeyError, ValueError):
+            self._selector.unregister(frames)
+
+    def _listen(self) -> None:
+        while not self._control.ended:
+            for key, _ in self._selector.select():
+                frames: Any = key.fileobj
+                if frames is self._control:
+                    for message in frames.take():
+                        self._hear(*message)
+                    continue
+                for told in frames.take():
+                    key.data(told)
+                if frames.ended:
+                    self.forget(frames)
+
+    def _hear(self, name: str, *arguments: Any) -> None:
+        if name == "reply":
+            number, ok, value = arguments
+            call = self._calls.pop(number)
+            call.set_result(value) if ok else call.set_exception(Refusal(value))
+        elif self.session:
+            getattr(self.session, name)(*arguments)
+
+
+class _Child:
+    """A trial's process."""
+
+    def __init__(self, frames: Frames, dir: str) -> None:
+        self.frames = frames
+        self._stderr = os.path.join(dir, "stderr")
+        self._from = self._size()
+        self.pid = 0
+        self.started = False
+        self.killed = False
+        self.ended: Optional[Told] = None
+
+    def _size(self) -> int:
+        try:
+            return os.path.getsize(self._stderr)
+        except OSError:
+            return 0
+
+    def last_words(self) -> str:
+        """The end of what this attempt wrote to stderr, for the message of its failure."""
+        size = self._size()
+        if size <= self._from:
+            return ""
+        with open(self._stderr, "rb") as f:
+            f.seek(max(self._from, size - _TAIL_BYTES))
+            lines = f.read().decode("utf-8", "replace").strip().splitlines()[-_TAIL_LINES:]
+        return "\n".join([f"its stderr is in {self._stderr}; it ends:", *lines])
+
+
+class ForkedSession(Session):
+    """Trains each trial in a fork of the zygote."""
+
+    def __init__(self, zygote: Zygote, traits: Mapping[str, bool]) -> None:
+        super().__init__(traits)
+        self._zygote = zygote
+        zygote.session = self
+
+    def start(self, run: int, trial: Dict[str, Any]) -> None:
+        ours, theirs = _frames.pair()
+        self.runs[run] = _Child(ours, trial["dir"])
+        self._zygote.order("fork", run, theirs.fileno())
+        theirs.close()
+        with contextlib.suppress(OSError):  # it could not be forked, or has ended: that is told
+            ours.send(trial)
+
+    def order(self, run: int, order: Order) -> None:
+        child = self.runs[run]
+        if order["kind"] == KILL:
+            child.killed = True
+            self._zygote.order("kill", run)
+            return
+        with contextlib.suppress(OSError):
+            child.frames.send(order)
+
+    # What the zygote tells, in the listening thread.
+
+    def forked(self, run: int, pid: int) -> None:
+        """The trial has a process."""
+        child = self.runs[run]
+        child.pid = pid
+        self._zygote.follow(child.frames, lambda told: self._tell(run, child, told))
+        if child.killed:  # the order may have come before the fork
+            self._zygote.order("kill", run)
+
+    def unforked(self, run: int, why: str) -> None:
+        """It will have none."""
+        self._end(run, {"kind": ENDED, "error": why, "never_started": True})
+
+    def exited(self, run: int, code: int) -> None:
+        """The process and all that it has started are gone."""
+        child = self.runs[run]
+        for told in child.frames.drain():
+            self._tell(run, child, told)
+        self._zygote.forget(child.frames)
+        if not child.started:
+            self.out.push(run, {"kind": STARTED, "pid": child.pid})
+        if child.ended is None and child.killed:
+            child.ended = {"kind": ENDED}
+        self._end(run, child.ended or {"kind": ENDED, "error": f"{_death(code)}\n{child.last_words()}".strip()})
+
+    def _end(self, run: int, ended: Told) -> None:
+        self.runs[run].frames.close()
+        with self.lock:
+            del self.runs[run]
+        self.out.push(run, ended)
+
+    def _tell(self, run: int, child: _Child, told: Told) -> None:
+        if told["kind"] == ENDED:
+            child.ended = told  # told when the process is gone, and its resources are free
+            return
+        child.started = child.started or told["kind"] == STARTED
+        self.out.push(run, told)
+
+
+def _death(code: int) -> str:
+    """How a process ended that did not say so."""
+    if code >= 0:
+        return f"its process exited with status {code}"
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = "unknown"
+    return f"its process was ended by signal {-code} ({name})"

@@ -1,0 +1,91 @@
+"""Objects over a socket between processes of one plugin, each behind its length."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import select
+import socket
+import struct
+from typing import Any, List, Sequence, Tuple
+
+_HEAD = struct.Struct("<I")
+_CHUNK = 1 << 16
+
+
+class Frames:
+    """One end of a socket pair. Objects come out whole; a partial one never blocks."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self.sock = sock
+        self._buffer = bytearray()
+        self.ended = False  #: whether the other end is gone
+        self.fds: List[int] = []  #: file descriptors that came with objects
+
+    def fileno(self) -> int:
+        return self.sock.fileno()
+
+    def close(self) -> None:
+        self.sock.close()
+
+    def send(self, value: Any, fds: Sequence[int] = ()) -> None:
+        """Sends an object; OSError when the other end is gone."""
+        body = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+        data = _HEAD.pack(len(body)) + body
+        if fds:
+            sent = socket.send_fds(self.sock, [data], fds)
+            data = data[sent:]
+        if data:
+            self.sock.sendall(data)
+
+    def ready(self, timeout: float = 0) -> bool:
+        """Whether something can be read without waiting longer than that."""
+        p = select.poll()
+        p.register(self.sock, select.POLLIN)
+        return bool(p.poll(timeout * 1000))
+
+    def take(self) -> List[Any]:
+        """Reads once, waiting if nothing is there, and returns the objects that are whole."""
+        try:
+            data, fds, _, _ = socket.recv_fds(self.sock, _CHUNK, 4)
+        except ConnectionError:
+            data, fds = b"", []
+        for fd in fds:
+            os.set_inheritable(fd, False)
+        self.fds += fds
+        self.ended = not data
+        self._buffer += data
+        return self._whole()
+
+    def drain(self) -> List[Any]:
+        """Everything that was sent so far, without waiting."""
+        found: List[Any] = []
+        while not self.ended and self.ready():
+            found += self.take()
+        return found
+
+    def next(self) -> List[Any]:
+        """Waits for at least one object; EOFError when the other end is gone."""
+        while True:
+            found = self.take()
+            if found:
+                return found
+            if self.ended:
+                raise EOFError
+
+    def _whole(self) -> List[Any]:
+        found: List[Any] = []
+        while len(self._buffer) >= _HEAD.size:
+            (size,) = _HEAD.unpack_from(self._buffer)
+            end = _HEAD.size + size
+            if len(self._buffer) < end:
+                break
+            found.append(pickle.loads(self._buffer[_HEAD.size:end]))
+            del self._buffer[:end]
+        return found
+
+
+def pair() -> Tuple[Frames, Frames]:
+    """Two ends that are connected."""
+    a, b = socket.socketpair()
+    return Frames(a), Frames(b)

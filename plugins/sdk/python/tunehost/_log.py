@@ -1,0 +1,44 @@
+"""Log lines that the host reads with their level: hclog's JSON."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import time
+
+_LEVELS = {logging.DEBUG: "debug", logging.INFO: "info", logging.WARNING: "warn", logging.ERROR: "error", logging.CRITICAL: "error"}
+
+log = logging.getLogger("tunehost")
+
+
+class Hclog(logging.Formatter):
+    """One JSON object a record."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line = {
+            "@level": _LEVELS.get(record.levelno, "info"),
+            "@message": record.getMessage(),
+            "@module": record.name,
+            "@timestamp": time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created)) + f".{int(record.msecs * 1000):06d}Z",
+        }
+        if record.exc_info:
+            line["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(line)
+
+
+def install() -> None:
+    """Sends the records of `logging` to stderr as JSON, unless the author has made handlers."""
+    root = logging.getLogger()
+    if not root.handlers:
+        handler = logging.StreamHandler(sys.stderr)
+        handler.setFormatter(Hclog())
+        root.addHandler(handler)
+        root.setLevel(logging.INFO)
+
+
+def plain() -> None:
+    """From now on stderr is a trial's file, which people read."""
+    for handler in logging.getLogger().handlers:
+        if isinstance(handler.formatter, Hclog):
+            handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))

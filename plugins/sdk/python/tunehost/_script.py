@@ -1,0 +1,194 @@
+"""What a plain script uses that tunehost runs for each trial.
+
+Only the standard library is imported: a script that reports pays for nothing else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import socket
+import tempfile
+import threading
+from pathlib import Path
+from typing import Any, Dict, Iterator, List, Optional, Union
+
+from ._metrics import Metrics, flatten, jsonable
+from .errors import Paused, ReportError, Stopped
+
+__all__ = ["NewCheckpoint", "checkpoint", "new_checkpoint", "params", "report", "seed", "trial_dir"]
+
+PathLike = Union[str, "os.PathLike[str]"]
+
+
+def params(**defaults: Any) -> Dict[str, Any]:
+    """The trial's parameters, over the defaults given; outside of a trial the defaults."""
+    path = os.environ.get("TUNEHOST_PARAMS")
+    if not path:
+        return defaults
+    with open(path, encoding="utf-8") as f:
+        return {**defaults, **json.load(f)}
+
+
+def seed(default: int = 0) -> int:
+    """The trial's seed, from 0 to 2**64 - 1; numpy wants it % 2**32."""
+    return int(os.environ.get("TUNEHOST_SEED") or default)
+
+
+def trial_dir() -> Path:
+    """The trial's directory; outside of a trial the working directory."""
+    return Path(os.environ.get("TUNEHOST_TRIAL_DIR") or os.getcwd())
+
+
+def checkpoint() -> Optional[Path]:
+    """The directory of the checkpoint to go on from, or None when the trial starts afresh."""
+    path = os.environ.get("TUNEHOST_CHECKPOINT")
+    return Path(path) if path else None
+
+
+class NewCheckpoint(os.PathLike):  # type: ignore[type-arg]
+    """A directory that is being filled: a path, that `/` joins with names in it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path  #: where it is now
+
+    def __fspath__(self) -> str:
+        return str(self.path)
+
+    def __truediv__(self, name: PathLike) -> Path:
+        return self.path / name
+
+    def __repr__(self) -> str:
+        return f"NewCheckpoint({str(self.path)!r})"
+
+
+@contextlib.contextmanager
+def new_checkpoint() -> Iterator[NewCheckpoint]:
+    """Makes a checkpoint that is whole or not there at all:
+
+        with tunehost.new_checkpoint() as ckpt:
+            torch.save(model.state_dict(), ckpt / "model.pt")
+        tunehost.report(loss=loss, checkpoint=ckpt)
+
+    The directory gets its name when the block has ended well, and is removed when it has
+    not. Outside of a trial it is made in ./checkpoints.
+    """
+    parent = Path(os.environ.get("TUNEHOST_CHECKPOINT_DIR") or "checkpoints").absolute()
+    parent.mkdir(parents=True, exist_ok=True)
+    made = NewCheckpoint(Path(tempfile.mkdtemp(prefix=".new-", dir=parent)))
+    try:
+        yield made
+        made.path = _settle(made.path)
+    except BaseException:
+        shutil.rmtree(made.path, ignore_errors=True)
+        raise
+
+
+def _settle(new: Path) -> Path:
+    """Gives a finished directory a name that no other has."""
+    for entry in os.scandir(new):
+        _sync(entry.path)
+    _sync(str(new))
+    final = new.with_name("checkpoint-" + new.name[len(".new-"):])
+    os.rename(new, final)
+    return final
+
+
+def _sync(path: str) -> None:
+    """Sees to it that a file survives a loss of power, where the system can."""
+    with contextlib.suppress(OSError):
+        fd = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+
+
+def report(metrics: Optional[Metrics] = None, *, iteration: Optional[int] = None,
+           checkpoint: Optional[PathLike] = None, **more: Any) -> None:
+    """Hands over one result and returns when the trial may go on.
+
+        tunehost.report(accuracy=0.93, loss=0.2)
+
+    Nested dicts are flattened with "/"; NaN and infinities are fine. iteration counts from 1;
+    without it tunehost counts. checkpoint is a complete directory, which from now on is
+    tunehost's; see new_checkpoint.
+
+    When the trial was stopped it raises Stopped, when it was paused Paused, which is a Stopped
+    too. Left alone they end the script with status 0. ReportError: the report was refused.
+    Outside of a trial it prints the metrics.
+    """
+    message: Dict[str, Any] = {"metrics": {k: jsonable(v) for k, v in flatten(metrics, more).items()}}
+    if iteration is not None:
+        message["iteration"] = _whole(iteration)
+    if checkpoint is not None:
+        message["checkpoint"] = os.path.abspath(checkpoint)
+    if not os.environ.get("TUNEHOST_CHANNEL"):
+        print(json.dumps({**message["metrics"], **{k: v for k, v in message.items() if k != "metrics"}}), flush=True)
+        return
+    _obey(_channel.ask(message))
+
+
+def _whole(iteration: Any) -> int:
+    if isinstance(iteration, bool) or int(iteration) != iteration or iteration < 1:
+        raise ValueError(f"iteration is {iteration!r}: expected a whole number from 1")
+    return int(iteration)
+
+
+def _obey(answer: Dict[str, Any]) -> None:
+    decision = answer.get("decision")
+    if decision == "stop":
+        raise Stopped
+    if decision == "pause":
+        raise Paused
+    if decision != "continue":
+        raise ReportError(f"the report was refused: {answer.get('error', answer)}")
+
+
+class _Channel:
+    """The connection of this process; threads take turns, forks get their own."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._owner = 0
+        self._lines: List[Any] = []
+
+    def ask(self, message: Dict[str, Any]) -> Dict[str, Any]:
+        """Sends one line and waits for its answer."""
+        with self._lock:
+            try:
+                answer = self._exchange(json.dumps(message).encode() + b"\n")
+            except BaseException as e:
+                self._lines.clear()  # or the next report would get this one's answer
+                if isinstance(e, OSError):
+                    raise ReportError(f"cannot report: {e}") from e
+                raise
+        try:
+            parsed = json.loads(answer)
+        except ValueError:
+            parsed = answer
+        return parsed if isinstance(parsed, dict) else {"error": f"nonsense: {parsed!r:.60}"}
+
+    def _exchange(self, line: bytes) -> bytes:
+        lines = self._connect()
+        lines.write(line)
+        lines.flush()
+        answer: bytes = lines.readline()
+        if not answer.endswith(b"\n"):
+            raise ReportError("the report channel ended without an answer: the host is gone")
+        return answer
+
+    def _connect(self) -> Any:
+        if not self._lines or self._owner != os.getpid():
+            conn = socket.socket(socket.AF_UNIX)
+            conn.connect(os.environ["TUNEHOST_CHANNEL"])
+            self._lines[:] = [conn.makefile("rwb")]
+            conn.close()  # the file keeps it open
+            self._owner = os.getpid()
+        return self._lines[0]
+
+
+_channel = _Channel()
+os.register_at_fork(after_in_child=lambda: _channel.__init__())  # type: ignore[misc]

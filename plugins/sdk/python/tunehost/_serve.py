@@ -1,0 +1,65 @@
+"""The start of a plugin's process, before anything heavy is imported."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Dict, Mapping, Type
+
+from . import _log
+from ._frames import Frames
+from .plugin import Plugin, Trainable
+
+COOKIE_KEY = "TUNEHOST_PLUGIN"
+COOKIE = "d2f0a5be-3a0f-4a55-8f63-2b8a4f2c9d17"
+_SETTINGS = (COOKIE_KEY, "PLUGIN_PROTOCOL_VERSIONS", "PLUGIN_UNIX_SOCKET_DIR", "PLUGIN_CLIENT_CERT")
+
+
+def run(table: Mapping[str, Type[Plugin]]) -> int:
+    """Serves until the host has ended the plugin, and returns the exit status."""
+    settings = _settings()
+    if settings[COOKIE_KEY] != COOKIE:
+        print(_by_hand(table), file=sys.stderr)
+        return 1
+    for name in _SETTINGS[1:]:
+        if not settings[name]:
+            print(f"{name} is not set: this host speaks another protocol", file=sys.stderr)
+            return 1
+    stdout = _take_stdout()
+    _log.install()
+    trainable = table.get("trainable")
+    if trainable and issubclass(trainable, Trainable):
+        from . import _zygote
+
+        if _zygote.wanted(trainable):
+            return _zygote.run(trainable, lambda control: _server(table, settings, stdout, control), stdout)
+    return _server(table, settings, stdout, None)
+
+
+def _server(table: Mapping[str, Type[Plugin]], settings: Mapping[str, str], stdout: int, control: Frames | None) -> int:
+    from . import _server  # gRPC: never in the zygote, which has one thread
+
+    return _server.Server(table, control).serve(settings, stdout)
+
+
+def _settings() -> Dict[str, str]:
+    """What the host has set, and takes it out of the environment: what this program starts is
+    no plugin."""
+    return {name: os.environ.pop(name, "") for name in _SETTINGS}
+
+
+def _by_hand(table: Mapping[str, Type[Plugin]]) -> str:
+    plugin = next(iter(table.values()))
+    return (f'this is the {plugin.kind} "{plugin.title()}" for tunehost, which starts it by itself; '
+            f"name it in an experiment file, or try it with: tunehost plugins check {sys.argv[0]}")
+
+
+def _take_stdout() -> int:
+    """Keeps stdout for the handshake; what is printed, before and after, goes to the log."""
+    stdout = os.dup(1)
+    os.dup2(2, 1)
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure:
+            reconfigure(line_buffering=True)
+    return stdout

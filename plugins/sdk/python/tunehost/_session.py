@@ -1,0 +1,197 @@
+"""The trainable's end of a Train stream: orders of the host go in, events come out.
+
+Session is what both kinds have in common: LocalSession trains in this process,
+_forked.ForkedSession in forks of the process that was started.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import threading
+from typing import Any, Callable, Dict, List, Mapping
+
+from ._proto import common_pb2, trainable_pb2
+from ._trial import prepare, trial_of
+from .plugin import Trainable
+from .run import ENDED, KILL, START, STARTED, Link, Order, Run, Told, attempt
+
+_MAX_QUEUED = 8192
+_MAX_BATCH = 512 << 10
+
+BUSY = "the process already runs a trial, and the trainable does not share it"
+USED = "the process has run a trial, and the trainable cannot be reused"
+
+
+class Broken(Exception):
+    """The host broke the protocol."""
+
+
+class Outbox:
+    """Hands events of many runs to the stream, all that wait at a time. Who fills it faster
+    than the stream empties it waits."""
+
+    def __init__(self) -> None:
+        self._change = threading.Condition()
+        self._events: List[trainable_pb2.TrainEvent] = []
+        self._closed = False
+
+    def push(self, run: int, told: Told) -> None:
+        metrics = [common_pb2.Metric(name=name, value=value) for name, value in told.get("metrics", ())]
+        event = trainable_pb2.TrainEvent(run=run, **{**told, "metrics": metrics})
+        with self._change:
+            self._change.wait_for(lambda: self._closed or len(self._events) < _MAX_QUEUED)
+            if not self._closed:
+                self._events.append(event)
+                self._change.notify_all()
+
+    def drain(self) -> List[trainable_pb2.TrainEvent]:
+        """Waits for events; [] after close."""
+        with self._change:
+            self._change.wait_for(lambda: self._closed or bool(self._events))
+            events, self._events = self._events, []
+            self._change.notify_all()
+            return events
+
+    def close(self) -> None:
+        with self._change:
+            self._closed = True
+            self._change.notify_all()
+
+
+class Session:
+    """Many runs, one after the other or at a time, as the traits allow."""
+
+    def __init__(self, traits: Mapping[str, bool]) -> None:
+        self.out = Outbox()
+        self.lock = threading.RLock()
+        self.runs: Dict[int, Any] = {}
+        self._traits = traits
+        self._started = False
+        self._closed = False
+
+    def send(self, commands: Any) -> None:
+        """Carries out commands, in order, without waiting for their effect."""
+        with self.lock:
+            for c in commands:
+                if not self._closed:
+                    self._apply(c)
+
+    def _apply(self, c: trainable_pb2.TrainCommand) -> None:
+        if c.kind == START:
+            self._begin(c)
+        elif c.run in self.runs:
+            order = {"kind": int(c.kind), "credits": c.credits, "dir": c.dir, "paused": c.paused}
+            self.order(c.run, order)
+
+    def _begin(self, c: trainable_pb2.TrainCommand) -> None:
+        if not c.HasField("trial"):
+            raise Broken(f"run {c.run} was started without a trial")
+        if c.run in self.runs:
+            raise Broken(f"run {c.run} was started twice")
+        why = self._refuses()
+        if why:
+            self.out.push(c.run, {"kind": ENDED, "error": why, "never_started": True})
+            return
+        self._started = True
+        self.start(c.run, fields(c.trial))
+
+    def _refuses(self) -> str:
+        if self._traits["shared"]:
+            return ""
+        if self.runs:
+            return BUSY
+        return USED if self._started and not self._traits["reusable"] else ""
+
+    def close(self) -> None:
+        """Ends every run; events that come later are dropped."""
+        with self.lock:
+            if not self._closed:
+                self._closed = True
+                for run in list(self.runs):
+                    self.order(run, {"kind": KILL})
+                self.out.close()
+
+    def start(self, run: int, trial: Dict[str, Any]) -> None:
+        raise NotImplementedError
+
+    def order(self, run: int, order: Order) -> None:
+        raise NotImplementedError
+
+
+def fields(m: trainable_pb2.Trial) -> Dict[str, Any]:
+    """A trial's message as a dict that is quick to send on."""
+    found = {f.name: getattr(m, f.name) for f in m.DESCRIPTOR.fields}
+    return {**found, "devices": list(m.devices)}
+
+
+class _QueueLink(Link):
+    """Between a thread that trains and the session."""
+
+    def __init__(self, tell: Callable[[Told], None]) -> None:
+        self._tell = tell
+        self.orders: queue.SimpleQueue[Order] = queue.SimpleQueue()
+
+    def send(self, told: Told) -> None:
+        self._tell(told)
+
+    def wait(self) -> List[Order]:
+        return [self.orders.get(), *self.poll()]
+
+    def poll(self) -> List[Order]:
+        found = []
+        while not self.orders.empty():
+            found.append(self.orders.get())
+        return found
+
+
+class LocalSession(Session):
+    """Trains in this process: in its main thread, or each trial in a thread if they share it."""
+
+    def __init__(self, trainable: Trainable, traits: Mapping[str, bool], main: Callable[[Callable[[], None]], None]) -> None:
+        super().__init__(traits)
+        self._trainable, self._main = trainable, main
+
+    def start(self, run: int, trial: Dict[str, Any]) -> None:
+        link = self.runs[run] = _QueueLink(lambda told: self.out.push(run, told))
+        if self._traits["shared"]:
+            threading.Thread(target=self._train, args=(run, trial, link), daemon=True).start()
+        else:
+            self._main(lambda: self._train(run, trial, link))
+
+    def order(self, run: int, order: Order) -> None:
+        self.runs[run].orders.put(order)
+
+    def _train(self, run: int, found: Dict[str, Any], link: _QueueLink) -> None:
+        trial = trial_of(found)
+        if not self._traits["shared"]:
+            prepare(trial)
+        link.send({"kind": STARTED, "pid": os.getpid()})
+        ended = attempt(self._trainable, Run(trial, link, self._traits["saves"]))
+        with self.lock:  # forgotten before its end is told: the host may answer with a START
+            del self.runs[run]
+        self.out.push(run, ended)
+
+
+def batches(events: List[trainable_pb2.TrainEvent]) -> List[List[trainable_pb2.TrainEvent]]:
+    """Events in portions that stay well under the limit of a message."""
+    if len(events) < 1000 and not any(len(e.text) > 1000 or len(e.metrics) > 50 for e in events):
+        return [events]
+    portions: List[List[trainable_pb2.TrainEvent]] = [[]]
+    size = 0
+    for e in events:
+        size += e.ByteSize()
+        if size > _MAX_BATCH and portions[-1]:
+            portions.append([])
+            size = e.ByteSize()
+        portions[-1].append(e)
+    return portions
+
+
+def opened(options: bytes, plugin: Any) -> Any:
+    """Makes a plugin, sets its options and opens it."""
+    made = plugin()
+    made.configure(json.loads(options or b"{}"))
+    made.open()
+    return made

@@ -1,0 +1,81 @@
+"""What Linux offers to those who must not leave processes behind; nothing elsewhere."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import sys
+import time
+from typing import Collection, Iterable, Set
+
+_SET_PDEATHSIG = 1
+_SET_CHILD_SUBREAPER = 36
+_WAIT_S = 2.0
+
+
+def _prctl(option: int, value: int) -> None:
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+def die_with_parent(parent: int) -> None:
+    """Has the kernel kill this process when its parent ends."""
+    _prctl(_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def adopt_orphans() -> None:
+    """Makes this process the parent of descendants whose parent ends, so that it finds them."""
+    _prctl(_SET_CHILD_SUBREAPER, 1)
+
+
+def children() -> Set[int]:
+    """The child processes of this process, the dead ones too; none where it cannot be known."""
+    pid = os.getpid()
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", "rb") as f:
+            return {int(child) for child in f.read().split()}
+    except OSError:
+        return set(_children_by_stat(pid))
+
+
+def _children_by_stat(parent: int) -> Iterable[int]:
+    with contextlib.suppress(OSError):
+        for name in os.listdir("/proc"):
+            if name.isdigit():
+                with contextlib.suppress(OSError, ValueError, IndexError):
+                    with open(f"/proc/{name}/stat", "rb") as f:
+                        stat = f.read()
+                    if int(stat[stat.rindex(b")") + 2:].split()[1]) == parent:
+                        yield int(name)
+
+
+def kill_group(pid: int) -> None:
+    """Kills a process and the group that it leads."""
+    with contextlib.suppress(OSError):
+        os.killpg(pid, signal.SIGKILL)
+
+
+def sweep(keep: Collection[int]) -> None:
+    """Kills the children of this process that are not to be kept, and theirs, which become
+    its own."""
+    end = time.monotonic() + _WAIT_S
+    while time.monotonic() < end:
+        strays = children().difference(keep)
+        if not strays:
+            return
+        for pid in strays:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        for pid in strays:
+            _collect(pid, end)
+
+
+def _collect(pid: int, end: float) -> None:
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(pid, os.WNOHANG)[0] == 0 and time.monotonic() < end:
+            time.sleep(0.001)

@@ -1,0 +1,37 @@
+"""What is prepared in a process before a trial trains in it."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import sys
+from typing import Any, Callable, Dict
+
+from .run import Trial
+
+
+def trial_of(found: Dict[str, Any]) -> Trial:
+    """A trial as authors see it."""
+    known = {k: v for k, v in found.items() if k in Trial.__dataclass_fields__}
+    for name in ("params", "options", "resources"):
+        known[name] = json.loads(known[name] or b"{}")
+    return Trial(**known)
+
+
+def prepare(trial: Trial) -> None:
+    """Sets what a process has one of, for a trial that has the process to itself."""
+    os.environ["CUDA_VISIBLE_DEVICES"] = ",".join(trial.devices)
+    _seed(trial)
+
+
+def _seed(trial: Trial) -> None:
+    """Seeds the generators of libraries that were imported."""
+    seeds: Dict[str, Callable[[Any], Any]] = {
+        "numpy": lambda numpy: numpy.random.seed(trial.seed % 2**32),
+        "torch": lambda torch: torch.manual_seed(trial.seed % 2**63),
+    }
+    random.seed(trial.seed)
+    for name, seed in seeds.items():
+        if name in sys.modules:
+            seed(sys.modules[name])

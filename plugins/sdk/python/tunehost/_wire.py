@@ -1,0 +1,137 @@
+"""Between the protocol's messages and what authors see. Nothing else touches messages of
+searchers and schedulers."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Iterable, List, Mapping, Sequence, Type
+
+from ._proto import common_pb2 as pb
+from ._proto import scheduler_pb2, searcher_pb2
+from .events import (Command, CommandKind, Decision, Event, EventKind, Objective, Problem, Request, Status, Verdict)
+from .plugin import Plugin, Scheduler, Searcher, overrides
+from .space import Expr, Kind, Param, Point, Rand, Space
+
+
+def info(plugin: Type[Plugin]) -> pb.Info:
+    return pb.Info(kind=plugin.kind, name=plugin.title(), version=plugin.version, summary=plugin.sentence(),
+                   options_schema=json.dumps(plugin.schema()).encode())
+
+
+def problem(m: pb.Problem) -> Problem:
+    objectives = tuple(Objective(o.metric, o.maximize) for o in m.objectives)
+    return Problem(_space(m.space), objectives, m.seed, m.trials, m.concurrency)
+
+
+def _space(m: pb.Space) -> Space:
+    return Space([_param(p) for p in m.params], [_expr(c) for c in m.constraints], m.opaque)
+
+
+def _param(m: pb.Param) -> Param:
+    if m.kind not in Kind._value2member_map_:
+        raise ValueError(f"parameter {m.name!r} has the unknown kind {m.kind}")
+    return Param(m.name, Kind(m.kind), m.low, m.high, m.log, m.step, m.mean, m.sd, tuple(json.loads(c) for c in m.choices),
+                 m.grid, _expr(m.when) if m.HasField("when") else None)
+
+
+def _expr(m: pb.Expr) -> Expr:
+    if not 1 <= m.op <= 20:
+        raise ValueError(f"unknown operation {m.op}")
+    args = []
+    for arg in m.args:
+        args.append(_expr(arg))
+    return Expr(m.op, m.param, m.number, tuple(m.set), tuple(args))
+
+
+def events(messages: Iterable[pb.Event], space: Space) -> List[Event]:
+    return [_event(m, space) for m in messages]
+
+
+def _event(m: pb.Event, space: Space) -> Event:
+    kind = EventKind(m.kind) if m.kind in EventKind._value2member_map_ else m.kind
+    point = list(m.point.values) if m.HasField("point") else None
+    return Event(m.number, kind, m.trial, m.attempt, m.iteration, point, tuple(m.losses),
+                 {x.name: x.value for x in m.metrics}, m.seconds, m.reason, space)
+
+
+def requests(messages: Iterable[searcher_pb2.SuggestRequest.Request], space: Space) -> List[Request]:
+    return [Request(m.trial, m.seed, list(m.given.values) if m.HasField("given") else None, space) for m in messages]
+
+
+def searcher_traits(s: Searcher) -> pb.Traits:
+    return pb.Traits(independent=s.independent, metrics=s.metrics, requires=list(s.requires), snapshots=overrides(s, "snapshot"))
+
+
+def scheduler_traits(s: Scheduler) -> pb.Traits:
+    return pb.Traits(quiet=s.quiet, run_ahead=max(0, s.run_ahead), metrics=s.metrics, saves=s.saves, requires=list(s.requires),
+                     snapshots=overrides(s, "snapshot"))
+
+
+def suggestions(space: Space, asked: Sequence[Request], answer: Sequence[Any]) -> searcher_pb2.SuggestResponse:
+    """Checks an answer's shape and lays the given coordinates over it."""
+    points, status = list(answer), Status.READY
+    if points and isinstance(points[-1], Status):
+        status = points.pop()
+    if len(points) > len(asked):
+        raise ValueError(f"it answered {len(points)} points to {len(asked)} requests")
+    if len(points) < len(asked) and status == Status.READY:
+        raise ValueError(f"it answered {len(points)} points to {len(asked)} requests and does not say why (WAIT or EXHAUSTED)")
+    m = searcher_pb2.SuggestResponse(status=int(status))  # type: ignore[arg-type]
+    for request, suggestion in zip(asked, points):
+        m.points.add(values=_suggestion(space, request, suggestion))
+    return m
+
+
+def _suggestion(space: Space, request: Request, answer: Any) -> Point:
+    if isinstance(answer, Mapping):
+        return _completed(space, request, space.point(answer))
+    if answer is None or isinstance(answer, (str, Status)):
+        raise ValueError(f"it answered {answer!r} for trial {request.trial}; expected params (a dict), a point, WAIT or EXHAUSTED")
+    point = [float(x) for x in answer]
+    if len(point) != len(space):
+        raise ValueError(f"its point for trial {request.trial} has {len(point)} values; the space has {len(space)} parameters")
+    for i, x in enumerate(request.point or ()):
+        if x == x:
+            point[i] = x
+    return point
+
+
+_DRAWS = 100
+
+
+def _completed(space: Space, request: Request, point: Point) -> Point:
+    """Draws what params lack, with other numbers than the author may have drawn."""
+    whole = space.complete(request.point, point)
+    if all(x == x or not space.active(whole, i) for i, x in enumerate(whole)):
+        return whole
+    rng = Rand(~request.seed)
+    for _ in range(_DRAWS):
+        whole = space.complete(request.point, point, space.draw(rng))
+        if space.holds(whole):
+            break
+    return whole  # the host says what is wrong with it, and asks again
+
+
+def decisions(space: Space, told: Sequence[Event], decided: Sequence[Decision], orders: Sequence[Command]) -> scheduler_pb2.DecideResponse:
+    """Checks an answer's shape: on each result at most one decision."""
+    undecided = {e.number for e in told if e.kind == EventKind.RESULT_REPORTED}
+    m = scheduler_pb2.DecideResponse()
+    for d in decided:
+        if d.event not in undecided:
+            raise ValueError(f"it decided on event {d.event}, which is no result that it was just told of, or twice")
+        undecided.remove(d.event)
+        m.decisions.add(event=d.event, verdict=int(Verdict(d.verdict)), until=max(0, d.until), reason=text(d.reason))
+    for c in orders:
+        if c.point is not None and len(c.point) != len(space):
+            raise ValueError(f"its point for trial {c.trial} has {len(c.point)} values; the space has {len(space)} parameters")
+        order = m.commands.add(kind=int(CommandKind(c.kind)), trial=c.trial, donor=c.donor, iteration=c.iteration, reason=text(c.reason))
+        if c.point is not None:
+            order.point.values.extend(c.point)
+        if c.resources is not None:
+            order.resources = json.dumps(c.resources).encode()
+    return m
+
+
+def text(s: str) -> str:
+    """A string that a message can carry."""
+    return s.encode("utf-8", "replace").decode()

@@ -1,0 +1,276 @@
+"""The process that was started, when it forks: it has imported the author's code, opens the
+trainable, and makes a copy of itself for each trial. It has one thread and no gRPC; a child
+of it, the server, speaks with the host (see _forked), and each trial with the server.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import os
+import select
+import signal
+import socket
+import sys
+import threading
+import traceback
+from typing import Any, Callable, Dict, List, NoReturn, Optional, Type
+
+from . import _frames, _log, _system
+from ._frames import Frames
+from ._trial import prepare, trial_of
+from .errors import Refused
+from .plugin import Trainable, traits_of
+from .run import STARTED, Link, Order, Run, Told, Trial, attempt, describe
+
+_TICK_S = 1.0
+
+
+def unsafe() -> str:
+    """Why this process should not be forked, or ""."""
+    if threading.active_count() > 1:
+        return "it runs threads"
+    cuda: Any = getattr(sys.modules.get("torch"), "cuda", None)
+    if cuda is not None and cuda.is_initialized():
+        return "it has initialised CUDA"
+    return ""
+
+
+def wanted(trainable: Type[Trainable]) -> bool:
+    """Whether the program forks."""
+    if trainable.fork is False or not hasattr(os, "waitid") or not hasattr(socket, "send_fds"):
+        return False
+    why = unsafe()
+    if trainable.fork is None and why:
+        _log.log.info("a process for each trial, no fork: %s", why)
+    return bool(trainable.fork) or sys.platform == "linux" and not why
+
+
+def run(trainable: Type[Trainable], serve: Callable[[Frames], int], stdout: int) -> int:
+    """Makes the server, which calls serve, and is its zygote until it ends; returns its status.
+    stdout, a file descriptor, is the server's from then on."""
+    ours, theirs = _frames.pair()
+    host = os.getppid()
+    me = os.getpid()
+    server = os.fork()
+    if server == 0:
+        ours.close()
+        _system.die_with_parent(me)
+        _exit(serve, theirs)
+    theirs.close()
+    os.close(stdout)
+    return _Zygote(trainable, ours, server, host).serve()
+
+
+def _exit(serve: Callable[[Frames], int], control: Frames) -> NoReturn:
+    """Ends the server without what the author's code has left to be done at the exit: that is
+    the zygote's to do."""
+    status = 1
+    try:
+        status = serve(control)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        _flush()
+        os._exit(status)
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()
+
+
+class _Zygote:
+    def __init__(self, trainable: Type[Trainable], control: Frames, server: int, host: int) -> None:
+        self._class = trainable
+        self._trainable: Optional[Trainable] = None
+        self._saves = False
+        self._control, self._server, self._host = control, server, host
+        self._trials: Dict[int, int] = {}  # process ids by run
+        self._own: set[int] = set()  # processes that the author's open has started
+        self._calls: Dict[str, Callable[..., None]] = {"open": self._open, "request": self._request, "fork": self._fork, "kill": self._kill}
+
+    def serve(self) -> int:
+        """Returns the server's exit status when it has ended."""
+        _system.adopt_orphans()
+        awake, wakes = socket.socketpair()
+        for end in (awake, wakes):
+            end.setblocking(False)
+        self._wakeup = (awake, wakes)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(wakes.fileno(), warn_on_full_buffer=False)
+        self._own = _system.children() - {self._server}
+        poll = select.poll()
+        poll.register(self._control, select.POLLIN)
+        poll.register(awake, select.POLLIN)
+        while True:
+            ready = {fd for fd, _ in poll.poll(_TICK_S * 1000)}
+            if awake.fileno() in ready:
+                with contextlib.suppress(BlockingIOError):
+                    awake.recv(4096)
+            if self._control.fileno() in ready:
+                for name, *arguments in self._control.take():
+                    self._calls[name](*arguments)
+            self._reap()
+            status = self._ended()
+            if status is not None:
+                return status
+
+    def _ended(self) -> Optional[int]:
+        """The exit status, once the server or the host is gone; then nothing else is left."""
+        pid, status = os.waitpid(self._server, os.WNOHANG)
+        if not pid and os.getppid() == self._host and not self._control.ended:
+            return None
+        for trial in self._trials.values():
+            _system.kill_group(trial)
+        if not pid:
+            if not self._control.ended:
+                os.kill(self._server, signal.SIGKILL)
+            _, status = os.waitpid(self._server, 0)
+        _system.sweep(())
+        code = os.waitstatus_to_exitcode(status)
+        return code if code >= 0 else 1
+
+    def _reply(self, call: int, ok: bool, value: Any) -> None:
+        with contextlib.suppress(OSError):
+            self._control.send(("reply", call, ok, value))
+
+    def _open(self, call: int, options: Dict[str, Any]) -> None:
+        """Opens the trainable: what it loads is there in every trial."""
+        try:
+            made = self._class()
+            made.configure(options)
+            made.open()
+            why = unsafe()
+            if why == "it has initialised CUDA":
+                raise Refused("open has initialised CUDA, which does not survive a fork: do it in train, or set fork = False")
+            if why:
+                _log.log.warning("open has started threads; trials have only their own: if one hangs, set fork = False")
+            self._trainable, self._saves = made, made.saves
+            self._own = _system.children() - {self._server}
+            self._reply(call, True, traits_of(made, forked=True))
+        except BaseException as e:
+            if not isinstance(e, ValueError):
+                _log.log.error("open failed", exc_info=True)
+            self._reply(call, False, str(e) if isinstance(e, ValueError) else describe(e))
+
+    def _request(self, call: int, params: Dict[str, Any]) -> None:
+        assert self._trainable
+        try:
+            self._reply(call, True, dict(self._trainable.request(params)))
+        except BaseException as e:
+            _log.log.error("request failed", exc_info=True)
+            self._reply(call, False, describe(e))
+        self._own = self._own | (_system.children() - {self._server, *self._trials.values()})
+
+    def _fork(self, run: int) -> None:
+        link = self._control.fds.pop(0)
+        me = os.getpid()
+        try:
+            _flush()  # or each trial would write again what waits
+            pid = os.fork()
+        except OSError as e:
+            os.close(link)
+            self._control.send(("unforked", run, f"cannot fork: {e}"))
+            return
+        if pid == 0:
+            self._become_trial(link, me)
+        with contextlib.suppress(OSError):
+            os.setpgid(pid, pid)  # both do, or a kill could come between
+        os.close(link)
+        self._trials[run] = pid
+        with contextlib.suppress(OSError):
+            self._control.send(("forked", run, pid))
+
+    def _become_trial(self, link: int, zygote: int) -> NoReturn:
+        status = 1
+        try:
+            os.setpgid(0, 0)
+            _system.die_with_parent(zygote)
+            _system.adopt_orphans()
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            for end in (self._control, *self._wakeup):
+                end.close()
+            assert self._trainable
+            _train(self._trainable, Frames(socket.socket(fileno=link)), self._saves)
+            status = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            _flush()
+            os._exit(status)
+
+    def _kill(self, run: int) -> None:
+        if run in self._trials:
+            _system.kill_group(self._trials[run])
+
+    def _reap(self) -> None:
+        """Tells of the trials that have ended, once nothing is left of them."""
+        for run, pid in list(self._trials.items()):
+            if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+                continue
+            _system.kill_group(pid)  # while the group's number cannot be another's
+            _, status = os.waitpid(pid, 0)
+            del self._trials[run]
+            _system.sweep({self._server, *self._own, *self._trials.values()})
+            with contextlib.suppress(OSError):
+                self._control.send(("exited", run, os.waitstatus_to_exitcode(status)))
+
+
+class _SocketLink(Link):
+    """Between a trial's process and the server, without whom it is nothing."""
+
+    def __init__(self, frames: Frames) -> None:
+        self._frames = frames
+        self._waiting: List[Any] = []
+
+    def first(self) -> Dict[str, Any]:
+        """The trial, which comes before all orders."""
+        self._waiting = self._frames.next()
+        found: Dict[str, Any] = self._waiting.pop(0)
+        return found
+
+    def send(self, told: Told) -> None:
+        try:
+            self._frames.send(told)
+        except OSError:
+            os._exit(1)
+
+    def poll(self) -> List[Order]:
+        orders, self._waiting = self._waiting + self._frames.drain(), []
+        if self._frames.ended:
+            os._exit(1)
+        return orders
+
+    def wait(self) -> List[Order]:
+        try:
+            return self.poll() or self._frames.next()
+        except EOFError:
+            os._exit(1)
+
+
+def _train(trainable: Trainable, frames: Frames, saves: bool) -> None:
+    link = _SocketLink(frames)
+    trial = trial_of(link.first())
+    _redirect(trial)
+    prepare(trial)
+    link.send({"kind": STARTED, "pid": os.getpid()})
+    ended = attempt(trainable, Run(trial, link, saves))
+    _flush()
+    link.send(ended)
+
+
+def _redirect(trial: Trial) -> None:
+    """Sends what the trial prints to files in its directory."""
+    _log.plain()
+    if not faulthandler.is_enabled():
+        with contextlib.suppress(Exception):  # a crash then says where it was
+            faulthandler.enable(sys.__stderr__ or sys.stderr)
+    if not os.path.isdir(trial.dir):
+        return
+    for fd, name in ((1, "stdout"), (2, "stderr")):
+        file = os.open(os.path.join(trial.dir, name), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        os.dup2(file, fd)
+        os.close(file)

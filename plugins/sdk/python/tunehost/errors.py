@@ -1,0 +1,43 @@
+"""What is raised, by tunehost and by authors."""
+
+from __future__ import annotations
+
+__all__ = ["Paused", "Refused", "ReportError", "RestoreError", "StartError", "Stopped"]
+
+
+class Stopped(SystemExit):
+    """The trial shall end now: it was stopped or paused. report raises it.
+
+    It is a SystemExit with status 0, so that a script that does nothing about it ends
+    cleanly: `finally` and `with` are carried out, nothing is printed. And like
+    KeyboardInterrupt it is no Exception, so that an `except Exception` around a training
+    step does not take it for a failure and go on.
+    """
+
+    paused = False  #: whether the trial will go on later, from its last checkpoint
+
+    def __init__(self) -> None:
+        super().__init__(0)
+
+
+class Paused(Stopped):
+    """Stopped, for a trial that will go on later."""
+
+    paused = True
+
+
+class ReportError(RuntimeError):
+    """A report was refused, or the host is gone."""
+
+
+class Refused(ValueError):
+    """What a plugin's open raises when the problem or the options are wrong: the user
+    sees the message, and must change something."""
+
+
+class RestoreError(RuntimeError):
+    """The checkpoint could not be loaded. The host may try once more without it."""
+
+
+class StartError(RuntimeError):
+    """The trial could not begin at all; trying again does not help."""

@@ -1,0 +1,164 @@
+"""What searchers and schedulers are told, and what they answer."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+
+from .space import Point, Rand, Space
+
+__all__ = ["EXHAUSTED", "WAIT", "Answer", "Command", "Decision", "Event", "EventKind", "Objective", "Problem", "Request", "Status",
+           "Suggestion"]
+
+
+class EventKind(enum.IntEnum):
+    """What happened to a trial."""
+
+    TRIAL_ADDED = 1  #: it exists; params and point are set
+    TRIAL_STARTED = 2  #: it runs, for the first time or again (attempt counts)
+    RESULT_REPORTED = 3  #: iteration, losses and metrics are set
+    TRIAL_PAUSED = 4
+    TRIAL_COMPLETED = 5  #: it ended well or was stopped; losses are its last
+    TRIAL_FAILED = 6
+    TRIAL_REMOVED = 7  #: it was taken away while it was waiting or paused
+    CHECKPOINT_SAVED = 8
+    TRIAL_REQUEUED = 9
+    EXPERIMENT_ENDED = 10
+    SEARCH_ENDED = 11  #: the searcher has no more to suggest
+
+
+class Verdict(enum.IntEnum):
+    """What happens to a trial after a result."""
+
+    CONTINUE = 0
+    PAUSE = 1
+    STOP = 2
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The verdict on one result. Event.stop and its like make them."""
+
+    event: int
+    verdict: Verdict
+    until: int = 0
+    reason: str = ""
+
+
+@dataclass
+class Event:
+    """One thing that happened. Which fields are set depends on the kind."""
+
+    number: int  #: its place in the history, from 1, without gaps
+    kind: Union[EventKind, int]  #: a later host may know more kinds: ignore them
+    trial: int = 0  #: the trial's number, from 0
+    attempt: int = 0  #: counts the starts of the trial, from 1
+    iteration: int = 0  #: of the result or checkpoint, from 1
+    point: Optional[Point] = None  #: the trial's assignment (TRIAL_ADDED)
+    losses: Sequence[float] = ()  #: one for each objective; smaller is better, never NaN
+    metrics: Mapping[str, float] = field(default_factory=dict)  #: only if the plugin asked for them
+    seconds: float = 0.0  #: the trial's own training time so far
+    reason: str = ""
+    space: Optional[Space] = field(default=None, repr=False)
+
+    @cached_property
+    def params(self) -> Dict[str, Any]:
+        """The trial's parameters by name (TRIAL_ADDED); {} for other events."""
+        return self.space.params(self.point) if self.space and self.point is not None else {}
+
+    @property
+    def loss(self) -> float:
+        """The loss of the first objective; infinite when there is none."""
+        return self.losses[0] if self.losses else float("inf")
+
+    def stop(self, reason: str) -> Decision:
+        """Ends the trial that reported this result."""
+        return Decision(self.number, Verdict.STOP, reason=reason)
+
+    def pause(self, reason: str) -> Decision:
+        """Pauses the trial that reported this result, until Scheduler.resume."""
+        return Decision(self.number, Verdict.PAUSE, reason=reason)
+
+    def until(self, iteration: int) -> Decision:
+        """The trial goes on; results before this iteration need no decision and are not told."""
+        return Decision(self.number, Verdict.CONTINUE, until=iteration)
+
+
+class CommandKind(enum.IntEnum):
+    """What a scheduler can order beside decisions."""
+
+    RESUME = 1
+    STOP_TRIAL = 2
+    EXPLOIT = 3
+    RESIZE = 4
+
+
+@dataclass(frozen=True)
+class Command:
+    """An order that is not the answer to a result. Scheduler.resume and its like make them."""
+
+    kind: CommandKind
+    trial: int
+    donor: int = 0
+    iteration: int = 0
+    point: Optional[Point] = None
+    resources: Optional[Mapping[str, Any]] = None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Objective:
+    """A metric to be made small or large. Losses are small in either case."""
+
+    metric: str
+    maximize: bool
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What a searcher or scheduler is opened with."""
+
+    space: Space
+    objectives: Sequence[Objective]
+    seed: int  #: the plugin's own
+    trials: int  #: how many are planned; 0 when unbounded
+    concurrency: int  #: how many may run at a time; 0 when not bounded
+
+
+class Status(enum.IntEnum):
+    """What a searcher may say instead of a suggestion."""
+
+    READY = 0
+    WAIT = 1
+    EXHAUSTED = 2
+
+
+WAIT = Status.WAIT  #: nothing now; ask again after something has happened
+EXHAUSTED = Status.EXHAUSTED  #: nothing ever again
+
+Suggestion = Union[Mapping[str, Any], Point, Status]
+"""Params as a dict (those that are missing are drawn), a point, WAIT or EXHAUSTED."""
+
+Answer = List[Suggestion]
+
+
+@dataclass
+class Request:
+    """Asks for one suggestion."""
+
+    trial: int  #: the suggestion's number, from 0 in the order of the requests
+    seed: int  #: the only randomness that may be used for it
+    point: Optional[Point] = None  #: values that are fixed are not NaN; None: nothing is
+    space: Optional[Space] = field(default=None, repr=False)
+
+    @cached_property
+    def rng(self) -> Rand:
+        """The generator of the request's seed: a random.Random."""
+        return Rand(self.seed)
+
+    @cached_property
+    def given(self) -> Dict[str, Any]:
+        """The values that are fixed, by name. They are laid over whatever is answered."""
+        return self.space.params(self.point) if self.space and self.point is not None else {}

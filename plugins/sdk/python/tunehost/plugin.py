@@ -1,0 +1,338 @@
+"""What an author of plugins writes: a class, or a decorated function, of each kind."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from difflib import get_close_matches
+from typing import (Any, Callable, ClassVar, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Type, TypeVar,
+                    Union, cast)
+
+from .errors import Refused
+from .events import Answer, Command, CommandKind, Decision, Event, EventKind, Problem, Request, Status, Suggestion
+from .history import History
+from .run import Run
+from .space import Point, Space
+
+__all__ = ["Option", "Plugin", "Scheduler", "Searcher", "Trainable", "option", "scheduler", "searcher", "trainable"]
+
+T = TypeVar("T")
+_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object"}
+_CHECKS: Dict[str, Any] = {"boolean": bool, "integer": int, "number": (int, float), "string": str, "array": list, "object": dict}
+
+
+class Option:
+    """One option of a plugin: what users may write beside its name."""
+
+    def __init__(self, default: Any, description: str, schema: Mapping[str, Any]) -> None:
+        self.name = ""
+        self.default = default
+        kind = _TYPES.get(type(default))
+        self.schema: Dict[str, Any] = {**({"type": kind} if kind else {}), "description": description, "default": default, **schema}
+
+    def bind(self, name: str, annotation: Any) -> None:
+        """Notes the name; a whole number may be the default of a float."""
+        self.name = name
+        if annotation in (float, "float") and self.schema.get("type") == "integer":
+            self.schema["type"] = "number"
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        hidden = next((c for c in owner.__mro__[1:] if name in vars(c)), None)
+        if hidden and not isinstance(vars(hidden)[name], Option):
+            raise TypeError(f"the option {name!r} would hide {hidden.__name__}.{name}: give it another name")
+        self.bind(name, owner.__dict__.get("__annotations__", {}).get(name))
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else self.default
+
+    def read(self, value: Any) -> Any:
+        """Checks the type; the host has checked the rest of the schema."""
+        kind = self.schema.get("type")
+        if kind == "integer" and isinstance(value, float) and value.is_integer():
+            return int(value)
+        wrong = isinstance(value, bool) and kind != "boolean" or not isinstance(value, _CHECKS.get(kind or "", object))
+        if wrong:
+            raise Refused(f"option {self.name!r} is {json.dumps(value)}; expected {kind}")
+        return float(value) if kind == "number" else value
+
+
+def option(default: T, description: str, **schema: Any) -> T:
+    """Declares an option in a plugin's class, or as default of a decorated function's
+    parameter:
+
+        start: int = tunehost.option(10, "random points at first", minimum=1)
+
+    Its type is that of the default. schema are more keywords of JSON Schema.
+    """
+    return cast(T, Option(default, description, schema))
+
+
+class Plugin:
+    """What plugins of all kinds have in common."""
+
+    kind: ClassVar[str] = ""
+    name: ClassVar[str] = ""  #: what users write; by default the class' name in lower case with dashes
+    version: ClassVar[str] = "0.0.0"  #: the plugin's own
+    summary: ClassVar[str] = ""  #: one sentence; by default the docstring's first line
+
+    def open(self) -> None:
+        """Called once, with the options set, before all else. Check what can be checked:
+        the message of a Refused or ValueError is what the user sees."""
+
+    @classmethod
+    def options(cls) -> Dict[str, Option]:
+        """The options that the class declares."""
+        found = {name: o for c in reversed(cls.__mro__) for name, o in vars(c).items() if isinstance(o, Option)}
+        return {name: o for name, o in found.items() if inspect.getattr_static(cls, name) is o}
+
+    @classmethod
+    def schema(cls) -> Dict[str, Any]:
+        """The JSON Schema of the options."""
+        properties = {name: o.schema for name, o in cls.options().items()}
+        return {"type": "object", "additionalProperties": False, "properties": properties}
+
+    def configure(self, options: Mapping[str, Any]) -> None:
+        """Sets the options; Refused names one that is unknown or of a wrong type."""
+        known = self.options()
+        for name, value in options.items():
+            if name not in known:
+                near = get_close_matches(name, known, 1, 0)
+                raise Refused(f"option {name!r} is unknown" + (f"; nearest: {near[0]!r}" if near else ""))
+            setattr(self, name, known[name].read(value))
+
+    @classmethod
+    def title(cls) -> str:
+        """The name, made of the class' if none was given."""
+        return cls.name or re.sub(r"(?<=[a-z0-9])(?=[A-Z])|_", "-", cls.__name__).lower()
+
+    @classmethod
+    def sentence(cls) -> str:
+        """The summary, or the docstring's first line."""
+        return cls.summary or (inspect.getdoc(cls) or "").partition("\n")[0].strip()
+
+
+class _Learner(Plugin):
+    """What searchers and schedulers have in common. What they answer depends only on the
+    problem, the options, the events and the requests' seeds, so that they can be restarted."""
+
+    problem: Problem  #: set before open
+    space: Space  #: the problem's
+    metrics: bool = False  #: events must carry all metrics
+    requires: Sequence[str] = ()  #: metrics that every result must have beside the objectives'
+
+    def observe(self, event: Event) -> None:
+        """Told of each event, in order."""
+
+    def snapshot(self) -> bytes:
+        """The state after the events observed so far. Optional: without it a plugin that is
+        restarted is told the whole history again."""
+        raise NotImplementedError
+
+    def restore(self, snapshot: bytes) -> None:
+        """Takes a snapshot, after open and before anything else."""
+        raise NotImplementedError
+
+
+class Searcher(_Learner):
+    """Suggests the parameters of trials."""
+
+    kind = "searcher"
+    independent: bool = False  #: suggestions do not depend on results
+
+    def suggest(self, request: Request) -> Suggestion:
+        """Answers one request: with params (a dict, of which missing ones are drawn at random),
+        a point, WAIT or EXHAUSTED."""
+        raise NotImplementedError
+
+    def observe_all(self, events: Sequence[Event]) -> None:
+        """Told what happened since the last call. Override it to look at events in batches."""
+        for event in events:
+            self.observe(event)
+
+    def suggest_all(self, requests: Sequence[Request]) -> Answer:
+        """Answers requests, in order, up to the first WAIT or EXHAUSTED. Override it to answer
+        them in batches."""
+        answer: Answer = []
+        for request in requests:
+            answer.append(self.suggest(request))
+            if isinstance(answer[-1], Status):
+                break
+        return answer
+
+
+class Scheduler(_Learner):
+    """Decides which trials go on."""
+
+    kind = "scheduler"
+    quiet: bool = False  #: it never decides anything
+    run_ahead: int = 0  #: results that a trial may report beyond the last one that was decided
+    saves: bool = False  #: it works on checkpoints: it pauses trials or exploits others
+
+    def on_result(self, event: Event) -> Optional[Decision]:
+        """Decides on one result, which was observed before: with event.stop(reason),
+        event.pause(reason) or event.until(iteration); None lets the trial go on."""
+        return None
+
+    def decide(self, events: Sequence[Event]) -> List[Decision]:
+        """Told what happened since the last call; answers at most one decision for each result
+        among it. Override it to look at events in batches."""
+        decisions = []
+        for event in events:
+            self.observe(event)
+            if event.kind == EventKind.RESULT_REPORTED:
+                decision = self.on_result(event)
+                if decision is not None:
+                    decisions.append(decision)
+        return decisions
+
+    def resume(self, trial: int, reason: str = "") -> None:
+        """Orders that a paused trial goes on, before new ones."""
+        self._order(Command(CommandKind.RESUME, trial, reason=reason))
+
+    def stop_trial(self, trial: int, reason: str) -> None:
+        """Orders the end of a trial that waits or is paused."""
+        self._order(Command(CommandKind.STOP_TRIAL, trial, reason=reason))
+
+    def exploit(self, trial: int, donor: int, iteration: int, params: Union[Mapping[str, Any], Point, None] = None,
+                reason: str = "") -> None:
+        """Orders that a trial goes on from another's checkpoint, with other parameters if given."""
+        point = self.space.point(params) if isinstance(params, Mapping) else params
+        self._order(Command(CommandKind.EXPLOIT, trial, donor, iteration, point, reason=reason))
+
+    def resize(self, trial: int, resources: Mapping[str, Any], reason: str = "") -> None:
+        """Orders that a paused trial asks for other resources, as the experiment file writes them."""
+        self._order(Command(CommandKind.RESIZE, trial, resources=resources, reason=reason))
+
+    def _order(self, command: Command) -> None:
+        self.__dict__.setdefault("_orders", []).append(command)
+
+    def take_orders(self) -> List[Command]:
+        """What was ordered since the last call."""
+        return cast(List[Command], self.__dict__.pop("_orders", []))
+
+
+class Trainable(Plugin):
+    """Trains. On Linux the program is started once and forked for each trial, so that what it
+    has imported, and what open has loaded, is there at once; fork = False starts a process for
+    each trial, or for many, one after the other (reusable) or at the same time (shared)."""
+
+    kind = "trainable"
+    saves: bool = False  #: report is given a save function whenever a checkpoint may be asked for
+    fork: Optional[bool] = None  #: None: where that is safe
+    reusable: bool = False  #: without fork: one process may run trial after trial
+    shared: bool = False  #: without fork: one process may run many trials at a time, in threads
+
+    def train(self, run: Run) -> Optional[Iterator[Mapping[str, Any]]]:
+        """Trains one trial. It calls run.report with each result, or yields them as dicts."""
+        raise NotImplementedError
+
+    def request(self, params: Dict[str, Any]) -> Mapping[str, Any]:
+        """What a trial with these parameters needs, as the experiment file writes it:
+        {"cpu": 2, "gpu": "0.5", "memory": "4GiB"}. Optional."""
+        raise NotImplementedError
+
+
+def overrides(plugin: Plugin, method: str) -> bool:
+    """Whether the author has written that method."""
+    base = next(c for c in (Searcher, Scheduler, Trainable) if isinstance(plugin, c))
+    return getattr(type(plugin), method) is not getattr(base, method)
+
+
+def traits_of(trainable: Trainable, forked: bool) -> Dict[str, bool]:
+    """What an opened trainable says about itself: a program that forks serves any number of
+    trials at a time."""
+    return {"reusable": forked or trainable.reusable or trainable.shared, "shared": forked or trainable.shared,
+            "saves": trainable.saves, "requests": overrides(trainable, "request")}
+
+
+# Decorated functions.
+
+_P = TypeVar("_P", bound=Plugin)
+
+
+def _class_of(base: Type[_P], function: Callable[..., Any], own: int, traits: Dict[str, Any], methods: Dict[str, Any]) -> Type[_P]:
+    """A plugin class made of a function, whose parameters after the first own ones are options."""
+    body: Dict[str, Any] = {"__doc__": function.__doc__, "__module__": function.__module__, **traits, **methods}
+    for p in list(inspect.signature(function).parameters.values())[own:]:
+        if not isinstance(p.default, Option):
+            raise TypeError(f"{function.__name__}: the parameter {p.name} has no tunehost.option as its default")
+        p.default.bind(p.name, p.annotation)
+        body[p.name] = p.default
+    return cast(Type[_P], type(function.__name__, (base,), body))
+
+
+def _values(plugin: Plugin) -> Dict[str, Any]:
+    return {name: getattr(plugin, name) for name in plugin.options()}
+
+
+def searcher(**traits: Any) -> Callable[[Callable[..., Suggestion]], Type[Searcher]]:
+    """Makes a searcher of a function of a Request and the History so far:
+
+        @tunehost.searcher(version="1.0.0")
+        def mine(request, history, size=tunehost.option(3, "…")):
+            '''One sentence about it.'''
+            return {"lr": 0.1}
+
+    traits are attributes of the class Searcher.
+    """
+
+    def decorate(function: Callable[..., Suggestion]) -> Type[Searcher]:
+        def open(self: Any) -> None:
+            self.history = History()
+
+        def observe(self: Any, event: Event) -> None:
+            self.history.observe(event)
+
+        def suggest(self: Any, request: Request) -> Suggestion:
+            return function(request, self.history, **_values(self))
+
+        return _class_of(Searcher, function, 2, traits, {"open": open, "observe": observe, "suggest": suggest})
+
+    return decorate
+
+
+def scheduler(**traits: Any) -> Callable[[Callable[..., Optional[Decision]]], Type[Scheduler]]:
+    """Makes a scheduler of a function of a result's Event and the History so far, which
+    returns event.stop(…), event.pause(…), event.until(…) or None."""
+
+    def decorate(function: Callable[..., Optional[Decision]]) -> Type[Scheduler]:
+        def open(self: Any) -> None:
+            self.history = History()
+
+        def observe(self: Any, event: Event) -> None:
+            self.history.observe(event)
+
+        def on_result(self: Any, event: Event) -> Optional[Decision]:
+            return function(event, self.history, **_values(self))
+
+        return _class_of(Scheduler, function, 2, traits, {"open": open, "observe": observe, "on_result": on_result})
+
+    return decorate
+
+
+def trainable(**traits: Any) -> Callable[[Callable[..., Any]], Type[Trainable]]:
+    """Makes a trainable of a function of a Run, which reports or yields its results."""
+
+    def decorate(function: Callable[..., Any]) -> Type[Trainable]:
+        def train(self: Any, run: Run) -> Any:
+            return function(run, **_values(self))
+
+        return _class_of(Trainable, function, 1, traits, {"train": train})
+
+    return decorate
+
+
+def chosen(plugins: Iterable[Type[Plugin]]) -> Dict[str, Type[Plugin]]:
+    """The plugins by kind: at most one of each."""
+    table: Dict[str, Type[Plugin]] = {}
+    for plugin in plugins:
+        if not (isinstance(plugin, type) and issubclass(plugin, Plugin) and plugin.kind):
+            raise TypeError(f"{plugin!r} is no plugin: serve takes classes, and functions decorated by "
+                            "tunehost.searcher, tunehost.scheduler or tunehost.trainable")
+        if plugin.kind in table:
+            raise TypeError(f"there are two plugins of the kind {plugin.kind}: a program serves one of each")
+        table[plugin.kind] = plugin
+    if not table:
+        raise TypeError("there is nothing to serve: give tunehost.serve a plugin")
+    return table

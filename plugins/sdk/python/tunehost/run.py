@@ -1,0 +1,231 @@
+"""One attempt of one trial, as a trainable sees it."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import traceback
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Protocol, Sequence
+
+from ._metrics import flatten
+from .errors import Paused, RestoreError, StartError, Stopped
+
+if TYPE_CHECKING:
+    from .plugin import Trainable
+
+__all__ = ["Run", "Trial"]
+
+START, CONTINUE, SAVE, STOP, KILL = range(1, 6)
+STARTED, RESULT, SAVED, ENDED, LOG = range(1, 6)
+_MAX_TEXT = 64 << 10
+
+Order = Dict[str, Any]
+"""A TrainCommand of the protocol: kind, credits, dir, paused."""
+
+Told = Dict[str, Any]
+"""A TrainEvent of the protocol, without its run."""
+
+Save = Callable[[Path], Any]
+
+
+class Link(Protocol):
+    """The way to the host and back."""
+
+    def send(self, told: Told) -> None: ...
+    def poll(self) -> List[Order]: ...
+    def wait(self) -> List[Order]: ...
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What an attempt has to train."""
+
+    id: str = ""  #: its name in files
+    number: int = 0  #: from 0
+    attempt: int = 1  #: from 1
+    experiment: str = ""
+    params: Mapping[str, Any] = None  # type: ignore[assignment]
+    options: Mapping[str, Any] = None  # type: ignore[assignment]
+    seed: int = 0
+    dir: str = ""
+    restore: str = ""
+    iteration: int = 0  #: of the checkpoint to go on from
+    resources: Mapping[str, Any] = None  # type: ignore[assignment]
+    devices: Sequence[str] = ()  #: ids of the GPUs granted
+    checkpoint_every: int = 0
+    checkpoint_at_end: bool = False
+    run_ahead: int = 0
+    grace_seconds: float = 0.0
+
+
+class Run:
+    """One attempt of one trial. It is for the thread that trains."""
+
+    def __init__(self, trial: Trial, link: Link, saves: bool) -> None:
+        self.trial = trial
+        self._link = link
+        self._saves = saves
+        self._granted = 0
+        self._asked: List[str] = []
+        self._stop: Optional[Stopped] = None
+        self._stop_dir = ""
+        self._killed = False
+        self._reported = 0
+        self._iteration = trial.iteration
+
+    @property
+    def params(self) -> Mapping[str, Any]:
+        """The trial's parameters; nested names are nested dicts."""
+        return self.trial.params
+
+    @property
+    def seed(self) -> int:
+        """The trial's randomness, from 0 to 2**64 - 1. random, numpy and torch are seeded with it
+        already, if they were imported."""
+        return self.trial.seed
+
+    @cached_property
+    def dir(self) -> Path:
+        """The trial's directory."""
+        return Path(self.trial.dir)
+
+    @cached_property
+    def restore(self) -> Optional[Path]:
+        """The directory of the checkpoint to go on from, or None."""
+        return Path(self.trial.restore) if self.trial.restore else None
+
+    @property
+    def iteration(self) -> int:
+        """The iteration of the last result, or of the checkpoint; 0 at the start."""
+        return self._iteration
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the trial was told to stop: for code that does not report for long."""
+        self._hear(self._link.poll())
+        return self._stop is not None
+
+    def log(self, text: str) -> None:
+        """Writes to the trial's log."""
+        self._link.send({"kind": LOG, "text": cut(text)})
+
+    def report(self, metrics: Optional[Mapping[str, Any]] = None, *, iteration: Optional[int] = None,
+               save: Optional[Save] = None, checkpoint: Any = None, done: bool = False, **more: Any) -> None:
+        """Hands over one result and returns when the trial may go on.
+
+        save(dir) writes the training's state into the empty directory dir; it is called only
+        when a checkpoint of just this result is wanted. checkpoint is a directory that already
+        holds one. done: this is the last result. Raises Stopped, or Paused, when the trial shall
+        end; let it pass.
+        """
+        values = flatten(metrics, more)
+        self._hear(self._link.poll())
+        if self._stop and not self._stop_dir:
+            raise self._stop
+        self._iteration = int(iteration) if iteration else self._iteration + 1
+        self._reported += 1
+        self._link.send({
+            "kind": RESULT, "metrics": list(values.items()), "iteration": int(iteration or 0),
+            "checkpoint": str(Path(checkpoint).absolute()) if checkpoint else "", "done": done,
+        })
+        self._await_decision(done, self._due(done, save is not None and not checkpoint), save)
+
+    def _due(self, done: bool, can_save: bool) -> bool:
+        """Whether the host will ask for a checkpoint of this result before it answers."""
+        every, can_save = self.trial.checkpoint_every, can_save and self._saves
+        if every and self._iteration % every == 0:
+            return not done or can_save
+        return done and self.trial.checkpoint_at_end and can_save
+
+    def _await_decision(self, done: bool, due: bool, save: Optional[Save]) -> None:
+        if done and not due:
+            return  # nobody has to decide whether it goes on
+        ahead = 0 if due else self.trial.run_ahead
+        while True:
+            saved = self._carry_out_saves(save)
+            if self._stop:
+                raise self._stop
+            if saved and done:
+                return
+            if not saved and self._reported - self._granted <= ahead:
+                return
+            self._hear(self._link.poll() if saved else self._link.wait())
+
+    def _carry_out_saves(self, save: Optional[Save]) -> bool:
+        dirs, self._asked = self._asked, []
+        if self._stop_dir:
+            dirs.append(self._stop_dir)
+            self._stop_dir = ""
+        for dir in dirs:
+            self._save(dir, save)
+        return bool(dirs)
+
+    def _save(self, dir: str, save: Optional[Save]) -> None:
+        error = "" if save else "the trainable cannot save"
+        if save:
+            try:
+                save(Path(dir))
+            except Exception as e:
+                traceback.print_exc()
+                error = describe(e)
+        self._link.send({"kind": SAVED, "iteration": self._iteration, "checkpoint": dir, "error": error})
+
+    def _hear(self, orders: List[Order]) -> None:
+        for order in orders:
+            kind = order["kind"]
+            if kind == CONTINUE:
+                self._granted += order["credits"]
+            elif kind == SAVE:
+                self._asked.append(order["dir"])
+            elif kind == STOP:
+                self._stop, self._stop_dir = Paused() if order["paused"] else Stopped(), order["dir"]
+            elif kind == KILL:
+                self._stop, self._stop_dir, self._killed = self._stop or Stopped(), "", True
+
+
+def cut(text: str) -> str:
+    """A text that a message can carry."""
+    text = text if len(text) <= _MAX_TEXT else text[:_MAX_TEXT] + " [cut]"
+    return text.encode("utf-8", "replace").decode()
+
+
+def describe(error: BaseException) -> str:
+    """An exception in one line."""
+    text = " ".join(str(error).split())
+    return cut(f"{type(error).__name__}: {text}" if text else type(error).__name__)
+
+
+def attempt(trainable: Trainable, run: Run) -> Told:
+    """Runs the author's code; returns the run's last event."""
+    ended: Told = {"kind": ENDED}
+    try:
+        results = trainable.train(run)
+        if inspect.isgenerator(results):
+            _report_all(run, results)
+    except Stopped:
+        pass
+    except SystemExit as e:
+        if e.code not in (None, 0):
+            ended["error"] = f"exited with status {e.code}" if isinstance(e.code, int) else cut(str(e.code))
+    except (RestoreError, StartError) as e:
+        traceback.print_exc()
+        ended.update(error=cut(str(e)), restore_failed=isinstance(e, RestoreError), never_started=isinstance(e, StartError))
+    except BaseException as e:
+        traceback.print_exc()
+        ended["error"] = describe(e) + "\n" + cut(traceback.format_exc())
+    return ended
+
+
+def _report_all(run: Run, results: Any) -> None:
+    """Reports what a generator yields; when the trial is stopped, its `yield` raises Stopped."""
+    for metrics in results:
+        try:
+            run.report(metrics)
+        except Stopped as stop:
+            with contextlib.suppress(StopIteration):
+                results.throw(stop)
+            results.close()
+            return
