@@ -38,7 +38,7 @@ func (p *Process) startFailure(ctx, within context.Context, err error) error {
 	case within.Err() != nil:
 		return fail(fmt.Sprintf("was not ready within %v of its start", p.startTimeout()))
 	case status.Code(err) == codes.Unimplemented:
-		return fail(fmt.Sprintf("is no %s", p.config.Kind))
+		return p.failure(plugin.NotStarted, fmt.Sprintf("is no %s", p.config.Kind), errOtherKind)
 	}
 	if how := p.runner.status(exitWait); how != "" && socket == "" {
 		return fail(how + " before the handshake: it is no tunehost plugin, or it failed to start")

@@ -75,6 +75,7 @@ type Process struct {
 	client *goplugin.Client
 	conn   *grpc.ClientConn
 	info   sdk.Info
+	future future
 
 	mu     sync.Mutex
 	opened bool
@@ -154,6 +155,8 @@ func (p *Process) clientConfig(id *identity) *goplugin.ClientConfig {
 			grpc.WithContextDialer(p.runner.dial),
 			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxReceive)),
 			grpc.WithIdleTimeout(0),
+			grpc.WithUnaryInterceptor(p.future.call),
+			grpc.WithStreamInterceptor(p.future.stream),
 		},
 	}
 }
