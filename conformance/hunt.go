@@ -196,7 +196,7 @@ func (h *hunt) take(requests []sdk.Request, answer sdk.Suggestions) error {
 	h.over = answer.Status == sdk.Exhausted
 	for i, p := range answer.Points {
 		p = slices.Clone(p)
-		h.problem.Space.Prune(p) // as hosts do: given coordinates may not exist
+		h.prune(p, requests[i].Given)
 		if err := h.inside(requests[i], p); err != nil {
 			return err
 		}
@@ -205,6 +205,16 @@ func (h *hunt) take(requests []sdk.Request, answer sdk.Suggestions) error {
 		}
 	}
 	return nil
+}
+
+// prune drops coordinates that were given and do not exist in what was chosen
+// around them, as hosts do.
+func (h *hunt) prune(p, given space.Point) {
+	for i := range given {
+		if i < len(p) && !math.IsNaN(given[i]) && !h.problem.Space.Active(p, i) {
+			p[i] = math.NaN()
+		}
+	}
 }
 
 // counted: a status says why points are missing.

@@ -30,6 +30,9 @@ type Options struct {
 	Only string
 	// Short makes experiments small, for plugins that are slow to start.
 	Short bool
+	// Deadline, if set, is the most that a check may take; it shortens the
+	// suite's own deadlines, for plugins that are known to answer at once.
+	Deadline time.Duration
 }
 
 // Outcome is what came of a check.
@@ -81,7 +84,11 @@ func Run(ctx context.Context, kind sdk.Kind, open Open, o Options, each func(Res
 // run runs one check.
 func run(ctx context.Context, c Check, kind sdk.Kind, open Open, o Options) Result {
 	started := time.Now()
-	ctx, cancel := context.WithTimeout(ctx, c.deadline())
+	limit := c.deadline()
+	if o.Deadline > 0 {
+		limit = min(limit, o.Deadline)
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	s := &subject{ctx: ctx, check: c, kind: kind, start: open, Options: o}
 	err := s.look()

@@ -255,7 +255,7 @@ func prefersFinite(s *subject, w play) error {
 		reached[i] += float64(a.iteration)
 		trials[i]++
 	}
-	if finite, nan := reached[0]/trials[0], reached[1]/trials[1]; nan > finite {
+	if finite, nan := reached[0]/trials[0], reached[1]/trials[1]; nan > 1.1*finite {
 		return wanted("trials without a finite loss to count as worst", "them at iteration %.1f on average in the end, the others at %.1f", nan, finite)
 	}
 	return nil

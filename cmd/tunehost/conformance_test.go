@@ -1,4 +1,4 @@
-package conformance_test
+package main
 
 import (
 	"encoding/json"
@@ -46,33 +46,47 @@ func needs(kind sdk.Kind, name string) (o conformance.Options) {
 	return o
 }
 
-// TestInProcess: all that comes with tunehost passes, as Go values.
-func TestInProcess(t *testing.T) {
+// TestConformanceInProcess: all that comes with tunehost keeps the rules, as Go
+// values.
+func TestConformanceInProcess(t *testing.T) {
 	for _, i := range plugins.Infos() {
-		run(t, i.Kind, i.Name, i.Name, needs(i.Kind, i.Name), conformance.InProcess(plugins.Lookup(i.Kind, i.Name)))
+		parallel(t, i.Kind, i.Name, func(t *testing.T) {
+			doors[i.Kind](t, conformance.InProcess(plugins.Lookup(i.Kind, i.Name)), needs(i.Kind, i.Name))
+		})
 	}
 	for _, c := range configured {
-		o := conformance.Options{Options: json.RawMessage(c.options)}
-		run(t, c.kind, c.name, c.name+" "+c.options, o, conformance.InProcess(plugins.Lookup(c.kind, c.name)))
+		parallel(t, c.kind, c.name+" "+c.options, func(t *testing.T) {
+			doors[c.kind](t, conformance.InProcess(plugins.Lookup(c.kind, c.name)), conformance.Options{Options: json.RawMessage(c.options)})
+		})
 	}
 }
 
-// TestProcesses: so it does as processes.
-func TestProcesses(t *testing.T) {
-	for _, i := range plugins.Infos() {
+// TestConformanceProcesses: so it does as processes, with small experiments. What
+// a process adds is the same for all bundled plugins, so that each is given its
+// share of the checks; with -long it is given all, and large experiments.
+func TestConformanceProcesses(t *testing.T) {
+	const share = 6
+	for n, i := range plugins.Infos() {
 		config, _ := plugins.Config(i.Kind, i.Name)
 		o := needs(i.Kind, i.Name)
 		o.Short = !*long
-		run(t, i.Kind, i.Name, i.Name, o, conformance.Process(config))
+		parallel(t, i.Kind, i.Name, func(t *testing.T) {
+			for k, c := range conformance.Checks(i.Kind) {
+				if o.Only = c.Name; *long || (k+n)%share == 0 {
+					doors[i.Kind](t, conformance.Process(config), o)
+				}
+			}
+		})
 	}
 }
 
-func run(t *testing.T, kind sdk.Kind, name, title string, o conformance.Options, open conformance.Open) {
-	door := map[sdk.Kind]func(*testing.T, conformance.Open, ...conformance.Options){
-		sdk.KindSearcher: conformance.RunSearcher, sdk.KindScheduler: conformance.RunScheduler, sdk.KindTrainable: conformance.RunTrainable,
-	}[kind]
+var doors = map[sdk.Kind]func(*testing.T, conformance.Open, ...conformance.Options){
+	sdk.KindSearcher: conformance.RunSearcher, sdk.KindScheduler: conformance.RunScheduler, sdk.KindTrainable: conformance.RunTrainable,
+}
+
+func parallel(t *testing.T, kind sdk.Kind, title string, f func(*testing.T)) {
 	t.Run(string(kind)+" "+title, func(t *testing.T) {
 		t.Parallel()
-		door(t, open, o)
+		f(t)
 	})
 }
