@@ -16,6 +16,7 @@ import (
 
 	"github.com/tunehost/tunehost/conformance"
 	"github.com/tunehost/tunehost/conformance/broken"
+	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write broken/expect.yaml and docs/CONFORMANCE.md anew")
@@ -87,20 +88,40 @@ func failures(t *testing.T) map[string][]string {
 }
 
 func failing(t *testing.T, p broken.Plugin) (names []string) {
-	o := conformance.Options{}
-	if strings.HasPrefix(p.Name, "trainable") {
-		o.Deadline = 3 * time.Second // some never answer
+	checks := conformance.Checks(p.Kind)
+	failed := make([]bool, len(checks))
+	var running sync.WaitGroup
+	for i, c := range checks {
+		look := func() { failed[i] = fails(t, p, c.Name) }
+		if p.Kind == sdk.KindTrainable { // some only wait for their deadline
+			running.Go(look)
+		} else {
+			look()
+		}
+	}
+	running.Wait()
+	for i, c := range checks {
+		if failed[i] {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+func fails(t *testing.T, p broken.Plugin, check string) (failed bool) {
+	o := conformance.Options{Only: check, Short: true}
+	if p.Kind == sdk.KindTrainable {
+		o.Deadline = 5 * time.Second // some never answer
 	}
 	err := conformance.Run(t.Context(), p.Kind, p.Open, o, func(r conformance.Result) {
-		if r.Outcome == conformance.Failed {
-			names = append(names, r.Check)
+		if failed = r.Outcome == conformance.Failed; failed {
 			t.Logf("%s: want %s; saw %s", r.Check, r.Want, r.Saw)
 		}
 	})
 	if err != nil {
 		t.Error(err)
 	}
-	return names
+	return failed
 }
 
 func writeExpected(t *testing.T, got map[string][]string) {

@@ -23,7 +23,8 @@ type hunt struct {
 	untold  []sdk.Event
 	trials  []*hunted
 	running []uint32
-	over    bool // it said EXHAUSTED
+	over    bool  // it said EXHAUSTED
+	strayed error // what was first wrong with a suggestion
 }
 
 // search is how a hunt goes: the data of checks.
@@ -42,6 +43,8 @@ type search struct {
 	Given bool `json:"given"`
 	// Objectives is how many there are; 0: one.
 	Objectives int `json:"objectives"`
+	// Gaps: the numbers of events have gaps.
+	Gaps bool `json:"gaps"`
 }
 
 // call is one exchange: events that are told, then requests and their answer.
@@ -197,8 +200,11 @@ func (h *hunt) take(requests []sdk.Request, answer sdk.Suggestions) error {
 	for i, p := range answer.Points {
 		p = slices.Clone(p)
 		h.prune(p, requests[i].Given)
-		if err := h.inside(requests[i], p); err != nil {
-			return err
+		if err := h.inside(requests[i], p); err != nil && h.strayed == nil {
+			h.strayed = err
+		}
+		if len(p) != len(h.problem.Space.Params) {
+			return h.strayed
 		}
 		if err := h.add(p); err != nil {
 			return err
@@ -254,15 +260,24 @@ func (h *hunt) add(p space.Point) error {
 	return nil
 }
 
-// event notes what is to be told. Numbers rise, with gaps: there are events for
-// others too.
+// event notes what is to be told.
 func (h *hunt) event(e sdk.Event) {
-	e.Number = 1
-	if n := len(h.history); n > 0 {
-		e.Number = h.history[n-1].Number + 1 + hash(17, uint64(n))%2
-	}
+	e.Number = numbered(h.history, h.Gaps)
 	h.history = append(h.history, e)
 	h.untold = append(h.untold, e)
+}
+
+// numbered is the number of the next event. Where there are gaps, others were told
+// of something.
+func numbered(history []sdk.Event, gaps bool) uint64 {
+	number := uint64(0)
+	if n := len(history); n > 0 {
+		number = history[n-1].Number
+	}
+	if gaps {
+		number += hash(17, uint64(len(history))) % 3
+	}
+	return number + 1
 }
 
 // advance lets one trial go a step further. Trials that are silent fail when

@@ -46,12 +46,20 @@ func plays(s *subject, w judged) error {
 	if err != nil {
 		return err
 	}
+	if err := st.verdict(w.Rules); err != nil {
+		return err
+	}
+	return st.needed(w.Needs)
+}
+
+// verdict is the first breach of one of the rules; of any, where none are named.
+func (st *stage) verdict(rules []string) error {
 	for _, b := range st.broken {
-		if len(w.Rules) == 0 || slices.Contains(w.Rules, b.rule) {
+		if len(rules) == 0 || slices.Contains(rules, b.rule) {
 			return &mismatch{b.want, b.saw}
 		}
 	}
-	return st.needed(w.Needs)
+	return nil
 }
 
 func (st *stage) needed(what string) error {
@@ -226,10 +234,7 @@ func restartsScheduler(s *subject, w struct {
 	if err := st.run(); err != nil {
 		return err
 	}
-	for _, b := range st.broken {
-		return &mismatch{b.want, b.saw}
-	}
-	return nil
+	return st.verdict(w.Rules)
 }
 
 // mortal is a scheduler that is replaced every so many calls by one that is told

@@ -35,10 +35,13 @@ func (s *subject) hunted(w search) (*hunt, error) {
 // hunts: whatever is suggested is of the space, and the hunt comes to an end.
 func hunts(s *subject, w search) error {
 	h, err := s.hunted(w)
-	if err == nil && len(h.trials) == 0 {
+	switch {
+	case err != nil:
+		return err
+	case len(h.trials) == 0:
 		return wanted("a suggestion", "EXHAUSTED at once")
 	}
-	return err
+	return h.strayed
 }
 
 // repeatsHunt: another instance hunts the same.

@@ -87,7 +87,10 @@ func searcherStrangers(s *subject, w strange) error {
 	if err != nil {
 		return err
 	}
-	return h.take(requests, got)
+	if err := h.take(requests, got); err != nil {
+		return err
+	}
+	return h.strayed
 }
 
 // flood is a message as large as they come.
@@ -184,7 +187,10 @@ func searcherObjectives(s *subject, w search) error {
 	if err != nil {
 		return err
 	}
-	return h.run()
+	if err := h.run(); err != nil {
+		return err
+	}
+	return h.strayed
 }
 
 // futurist is a plugin to which unknown fields can be sent in all messages.

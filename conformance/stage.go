@@ -48,8 +48,10 @@ type play struct {
 	Retold bool `json:"retold"`
 	Blind  bool `json:"blind"`
 	// Objectives is how many there are; 0: one.
-	Objectives int    `json:"objectives"`
-	Salt       uint64 `json:"salt"`
+	Objectives int `json:"objectives"`
+	// Gaps: the numbers of events have gaps.
+	Gaps bool   `json:"gaps"`
+	Salt uint64 `json:"salt"`
 }
 
 // stage plays the host for a scheduler: workers run trials, and what it decides is
@@ -224,12 +226,9 @@ func (st *stage) breach(rule, want, saw string, args ...any) {
 	st.broken = append(st.broken, breach{rule, want, fmt.Sprintf(saw, args...)})
 }
 
-// event notes what is to be told. Numbers rise, with gaps.
+// event notes what is to be told.
 func (st *stage) event(e sdk.Event) {
-	e.Number = 1
-	if n := len(st.history); n > 0 {
-		e.Number = st.history[n-1].Number + 1 + hash(17, uint64(n))%2
-	}
+	e.Number = numbered(st.history, st.Gaps)
 	st.history = append(st.history, e)
 	st.untold = append(st.untold, e)
 }

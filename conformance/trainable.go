@@ -167,7 +167,7 @@ func checkpointsEvery(s *subject, w training) error {
 		}
 		if n := numbers[len(numbers)-1]; n%w.Every == 0 {
 			break
-		} else if n > w.Every {
+		} else if len(t.results) > w.RunAhead {
 			return inapplicable(fmt.Sprintf("no result has an iteration that is a multiple of %d", w.Every))
 		}
 	}

@@ -56,7 +56,7 @@ func reuses(s *subject, w training) error {
 		}
 		if n == 0 {
 			first = t.results
-		} else if !alike(first, t.results) && s.deterministic(w.Results, first) {
+		} else if !alike(first, t.results) && s.deterministic(w.Results) {
 			return wanted(fmt.Sprintf("the same results in run %d of one process as in the first, %s", n+1, brief(first)), "%s", brief(t.results))
 		}
 		if n == w.Runs-1 {
@@ -73,14 +73,19 @@ func reuses(s *subject, w training) error {
 	return nil
 }
 
-// deterministic says whether another process reports the same.
-func (s *subject) deterministic(n int, first []train.Event) bool {
-	c, run, err := s.fresh(nil)
-	if err != nil {
-		return false
+// deterministic says whether two processes report the same of a trial.
+func (s *subject) deterministic(n int) bool {
+	var both [2]story
+	for i := range both {
+		c, run, err := s.fresh(nil)
+		if err != nil {
+			return false
+		}
+		if both[i], err = c.whole(run, n); err != nil {
+			return false
+		}
 	}
-	t, err := c.whole(run, n)
-	return err == nil && alike(first, t.results)
+	return alike(both[0].results, both[1].results)
 }
 
 // whole takes at most n results of a run, and its end.
@@ -177,7 +182,7 @@ func shares(s *subject, w training) error {
 		return err
 	}
 	for run := range stories {
-		if first := stories[1]; !alike(first.results, stories[run].results) && s.deterministic(w.Results, first.results) {
+		if first := stories[1]; !alike(first.results, stories[run].results) && s.deterministic(w.Results) {
 			return wanted("the same results of each of the runs", "%s in run 1, %s in run %d", brief(first.results), brief(stories[run].results), run)
 		}
 	}
@@ -201,8 +206,10 @@ func (c *crew) attend(runs, n int) (map[uint64]*story, error) {
 		}
 		switch e.Kind {
 		case train.Result:
-			t.results = append(t.results, e)
-			err = c.send(answer(e, len(t.results) >= n))
+			if len(t.results) < n {
+				t.results = append(t.results, e)
+			}
+			err = c.send(answer(e, len(t.results) == n))
 		case train.Ended:
 			t.ended, t.end, over = true, e, over+1
 			if e.Error != "" {

@@ -21,6 +21,8 @@ type searcher struct {
 	asked   uint64 // suggestions so far
 	open    int    // trials that have not completed
 	sum     float64
+	first   uint64
+	known   map[uint32]bool
 
 	see    func(s *searcher, events []sdk.Event) error
 	before func(s *searcher, requests []sdk.Request) []sdk.Request
@@ -65,7 +67,7 @@ func searcherFrom(name string, p sdk.SearcherPlugin, change searcher) Plugin {
 	p.Open = func(problem sdk.Problem, options []byte) (sdk.Searcher, sdk.Traits, error) {
 		inner, traits, err := opens(problem, options)
 		s := change
-		s.Searcher, s.problem = inner, problem
+		s.Searcher, s.problem, s.known = inner, problem, map[uint32]bool{}
 		return &s, traits, err
 	}
 	return Plugin{name, sdk.KindSearcher, value(p)}
@@ -142,7 +144,6 @@ func seeds(f func(s *searcher, i int, r *sdk.Request)) searcher {
 }
 
 func searchersUnsteady() []Plugin {
-	first := uint64(0)
 	return []Plugin{
 		searcherThat("searcher-seeded-by-the-clock", seeds(func(_ *searcher, _ int, r *sdk.Request) {
 			r.Seed ^= uint64(time.Now().UnixNano())
@@ -151,11 +152,11 @@ func searchersUnsteady() []Plugin {
 			r.Seed ^= mapOrder()
 		})),
 		searcherThat("searcher-counts-batches-of-events", seeds(func(s *searcher, _ int, r *sdk.Request) { r.Seed ^= s.calls })),
-		searcherThat("searcher-counts-requests-in-a-call", seeds(func(_ *searcher, i int, r *sdk.Request) {
+		searcherThat("searcher-counts-requests-in-a-call", seeds(func(s *searcher, i int, r *sdk.Request) {
 			if i == 0 {
-				first = r.Seed
+				s.first = r.Seed
 			}
-			r.Seed = first + uint64(i)
+			r.Seed = s.first + uint64(i)
 		})),
 		searcherThat("searcher-counts-its-suggestions", seeds(func(s *searcher, i int, r *sdk.Request) { r.Seed ^= s.asked + uint64(i) })),
 		searcherThat("searcher-not-independent", searcher{
@@ -270,15 +271,11 @@ func seeing(f func(s *searcher, e *sdk.Event) error) searcher {
 }
 
 func searchersOfEvents() []Plugin {
-	var trials map[uint32]bool
 	return []Plugin{
-		searcherThat("searcher-panics-on-strangers", seeing(func(_ *searcher, e *sdk.Event) error {
-			if e.Number == 1 {
-				trials = map[uint32]bool{}
-			}
+		searcherThat("searcher-panics-on-strangers", seeing(func(s *searcher, e *sdk.Event) error {
 			if e.Kind == sdk.TrialAdded {
-				trials[e.Trial] = true
-			} else if !trials[e.Trial] {
+				s.known[e.Trial] = true
+			} else if !s.known[e.Trial] {
 				panic("trial " + strconv.Itoa(int(e.Trial)) + " was never added")
 			}
 			return nil
@@ -305,7 +302,7 @@ func searchersOfEvents() []Plugin {
 			if e.Kind == sdk.TrialAdded {
 				s.open++
 			}
-			if s.open > 5000 {
+			if s.open > 900 {
 				return errors.New("out of memory")
 			}
 			return nil

@@ -76,7 +76,6 @@ func telling(name string, trial func(sdk.Trial) sdk.Trial) Plugin {
 }
 
 func trainablesOfRuns() []Plugin {
-	var trained atomic.Uint64
 	return []Plugin{
 		telling("trainable-starts-from-scratch", func(t sdk.Trial) sdk.Trial {
 			t.Restore = ""
@@ -88,9 +87,17 @@ func trainablesOfRuns() []Plugin {
 			}
 			return t
 		}),
-		telling("trainable-leaks-between-runs", func(t sdk.Trial) sdk.Trial {
-			t.Seed = trained.Add(1) / 8 // the eighth run, of any process, sees another state
-			return t
+		leaking("trainable-leaks-between-runs", func(runs uint64, t sdk.Trainable, ctx context.Context, r sdk.Run) error {
+			return t.Train(ctx, run{Run: r, trial: func(trial sdk.Trial) sdk.Trial {
+				trial.Seed += runs
+				return trial
+			}})
+		}),
+		leaking("trainable-cannot-be-reused-after-all", func(runs uint64, t sdk.Trainable, ctx context.Context, r sdk.Run) error {
+			if runs > 0 {
+				return errors.New("the session is closed")
+			}
+			return t.Train(ctx, r)
 		}),
 		trainableThat("trainable-will-not-stop", func(ctx context.Context, t sdk.Trainable, r sdk.Run) error {
 			err := t.Train(ctx, r)
@@ -145,6 +152,19 @@ func trainablesOfRuns() []Plugin {
 			return r.Report(result, func(string) error { return errors.New("not implemented") })
 		}),
 	}
+}
+
+// leaking changes what comes after the first runs of a process.
+func leaking(name string, train func(runs uint64, t sdk.Trainable, ctx context.Context, r sdk.Run) error) Plugin {
+	p := reference.Trainable
+	p.Open = func(options []byte) (sdk.Trainable, sdk.TrainableTraits, error) {
+		var runs atomic.Uint64
+		t, traits, err := reference.Trainable.Open(options)
+		return trainer{t, func(ctx context.Context, t sdk.Trainable, r sdk.Run) error {
+			return train(runs.Add(1)-1, t, ctx, r)
+		}}, traits, err
+	}
+	return Plugin{name, sdk.KindTrainable, value(p)}
 }
 
 // wire is a plugin whose messages are changed on their way.
@@ -206,15 +226,7 @@ func received(name string, kind train.EventKind, change func(*train.Event)) Plug
 
 func trainablesOfWires() []Plugin {
 	return []Plugin{
-		// What it was told to do with each result it decides by itself.
-		wiredAs("trainable-runs-ahead", func(commands []train.Command) []train.Command {
-			for _, c := range commands {
-				if c.Kind == train.Start {
-					commands = append(commands, train.Command{Kind: train.Continue, Run: c.Run, Credits: 2})
-				}
-			}
-			return commands
-		}, nil),
+		{"trainable-runs-ahead", sdk.KindTrainable, runsAhead},
 		wiredAs("trainable-forgets-saves", func(commands []train.Command) []train.Command {
 			return slices.DeleteFunc(commands, func(c train.Command) bool { return c.Kind == train.Save })
 		}, nil),
@@ -225,17 +237,66 @@ func trainablesOfWires() []Plugin {
 	}
 }
 
+// early is a trainable that goes on after its first two results without an answer.
+type early struct {
+	plugin.Trainer
+	held []train.Event
+	out  bool
+}
+
+func runsAhead(context.Context) (plugin.Plugin, error) {
+	p, err := inproc.New(reference.Trainable)
+	return earlyPlugin{p}, err
+}
+
+type earlyPlugin struct{ plugin.Plugin }
+
+// OpenTrainable implements plugin.Opener.
+func (p earlyPlugin) OpenTrainable(ctx context.Context, options []byte) (plugin.Trainer, error) {
+	t, err := p.Plugin.OpenTrainable(ctx, options)
+	return &early{Trainer: t}, err
+}
+
+// Send implements plugin.Trainer.
+func (e *early) Send(commands []train.Command) error {
+	for _, c := range slices.Clone(commands) {
+		if c.Kind == train.Start {
+			commands = append(commands, train.Command{Kind: train.Continue, Run: c.Run, Credits: 2})
+		}
+	}
+	return e.Trainer.Send(commands)
+}
+
+// Recv holds events back until the first three results are there, so that what is
+// seen does not depend on who is faster.
+func (e *early) Recv() ([]train.Event, error) {
+	for {
+		events, err := e.Trainer.Recv()
+		e.held = append(e.held, events...)
+		e.out = e.out || err != nil || ready(e.held)
+		if e.out {
+			out := e.held
+			e.held = nil
+			return out, err
+		}
+	}
+}
+
+func ready(events []train.Event) bool {
+	results := 0
+	for _, e := range events {
+		if e.Kind == train.Ended {
+			return true
+		}
+		if e.Kind == train.Result {
+			results++
+		}
+	}
+	return results >= 3
+}
+
 func trainablesOfWords() []Plugin {
 	var requests atomic.Int64
-	traits := func(name string, change func(*sdk.TrainableTraits)) Plugin {
-		p := reference.Trainable
-		p.Open = func(options []byte) (sdk.Trainable, sdk.TrainableTraits, error) {
-			t, traits, err := reference.Trainable.Open(options)
-			change(&traits)
-			return t, traits, err
-		}
-		return Plugin{name, sdk.KindTrainable, value(p)}
-	}
 	lenient := reference.Trainable
 	lenient.Open = func([]byte) (sdk.Trainable, sdk.TrainableTraits, error) {
 		return reference.Trainable.Open([]byte("{}"))
@@ -244,7 +305,6 @@ func trainablesOfWords() []Plugin {
 		{"trainable-takes-any-options", sdk.KindTrainable, value(lenient)},
 		{"trainable-asks-for-more-each-time", sdk.KindTrainable, value(asking(func() string { return fmt.Sprintf(`{"cpu": %d}`, requests.Add(1)) }))},
 		{"trainable-asks-for-nonsense", sdk.KindTrainable, value(asking(func() string { return `["cpu"]` }))},
-		traits("trainable-cannot-be-reused-after-all", func(t *sdk.TrainableTraits) { *t = sdk.TrainableTraits{Saves: true} }),
 	}
 }
 
