@@ -117,9 +117,10 @@ examples: $(VENV)/ready ## every example runs; none is skipped
 	@! grep -- '--- SKIP' $(TEST_LOG) || { echo 'an example was skipped; see above what it needs' >&2; exit 1; }
 
 .PHONY: generate
-generate: $(BUF) ## generated code and docs/BEHAVIOURS.md, anew
+generate: $(BUF) ## generated code, docs/CONFORMANCE.md and docs/BEHAVIOURS.md, anew
 	$(BUF) generate
 	$(call without_grpc_in_guests,$(PROTO))
+	go test ./conformance -run TestList -rewrite
 	go test ./internal/house -run Behaviours -rewrite
 
 .PHONY: freeze
@@ -141,10 +142,11 @@ hostbench: ## what the whole command costs, beside plain starts of programs; see
 	@go run ./bench/hostbench $(TOOLS)/tunehost
 
 .PHONY: soak
-soak: ## simulated worlds and crashes of the journal (SEEDS=100000 of each), and KILLS=200 of real hosts
+soak: ## simulated worlds and crashes of the journal (SEEDS=100000 of each), KILLS=200 of real hosts, all of conformance
 	go test -count=1 -timeout 0 ./core -run TestWorlds -seeds $(SEEDS)
 	go test -count=1 -timeout 0 ./core/journal -run TestRandomLives -lives $(SEEDS)
 	go test -count=1 -timeout 0 ./host/hosttest -run TestKilledHosts -kills $(KILLS)
+	go test -count=1 -timeout 0 ./cmd/tunehost -run TestConformance -long
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME=30s

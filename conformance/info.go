@@ -16,14 +16,14 @@ import (
 )
 
 // verbs are what checks can do, by name.
-var verbs map[string]func(*subject) error
+var verbs map[string]verb
 
 func init() {
-	verbs = map[string]func(*subject) error{
-		"describe": describe, "options-schema": optionsSchema, "options-defaults": optionsDefaults,
-		"options-unknown": optionsUnknown, "options-wrong-type": optionsWrongType,
+	verbs = map[string]verb{
+		"describe": plain(describe), "options-schema": plain(optionsSchema), "options-defaults": plain(optionsDefaults),
+		"options-unknown": plain(optionsUnknown), "options-wrong-type": plain(optionsWrongType),
 	}
-	for _, more := range []map[string]func(*subject) error{searcherVerbs, schedulerVerbs, trainableVerbs} {
+	for _, more := range []map[string]verb{searcherVerbs, schedulerVerbs, trainableVerbs} {
 		maps.Copy(verbs, more)
 	}
 }

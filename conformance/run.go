@@ -158,18 +158,28 @@ func (s *subject) look() error {
 	if !ok {
 		return fmt.Errorf("the suite has no verb %q", s.check.Verb)
 	}
-	return verb(s)
+	look, err := verb(&s.check, s.Short)
+	if err != nil {
+		return err
+	}
+	return look(s)
 }
 
+// verb reads a check's data and returns what looks at a plugin with it.
+type verb func(c *Check, short bool) (func(*subject) error, error)
+
 // take is a verb that is given data of type T.
-func take[T any](f func(*subject, T) error) func(*subject) error {
-	return func(s *subject) error {
+func take[T any](look func(*subject, T) error) verb {
+	return func(c *Check, short bool) (func(*subject) error, error) {
 		var with T
-		if err := s.check.into(&with, s.Short); err != nil {
-			return err
-		}
-		return f(s, with)
+		err := c.into(&with, short)
+		return func(s *subject) error { return look(s, with) }, err
 	}
+}
+
+// plain is a verb that needs no data.
+func plain(look func(*subject) error) verb {
+	return take(func(s *subject, _ struct{}) error { return look(s) })
 }
 
 // transporter is a plugin that knows how it is reached: "process", "wasm".

@@ -11,14 +11,14 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-var schedulerVerbs = map[string]func(*subject) error{
+var schedulerVerbs = map[string]verb{
 	"play": take(plays), "repeat-play": take(repeatsPlay), "rebatch-play": take(rebatchesPlay),
 	"restore-scheduler": take(restoresScheduler), "snapshot-scheduler": take(snapshotsScheduler),
 	"restart-scheduler": take(restartsScheduler), "prefer-finite": take(prefersFinite),
 	"scheduler-strangers": take(schedulerStrangers), "scheduler-nonsense": take(schedulerNonsense),
 	"scheduler-flood": take(schedulerFlood), "scheduler-crowd": take(schedulerCrowd),
 	"scheduler-objectives": take(schedulerObjectives), "scheduler-future": take(schedulerFuture),
-	"run-ahead-trait": runAheadTrait,
+	"run-ahead-trait": plain(runAheadTrait),
 }
 
 // judged is a play and the rules of it that a check is about.

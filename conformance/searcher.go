@@ -12,7 +12,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-var searcherVerbs = map[string]func(*subject) error{
+var searcherVerbs = map[string]verb{
 	"hunt": take(hunts), "repeat-hunt": take(repeatsHunt), "rebatch-events": take(rebatchesEvents),
 	"rebatch-requests": take(rebatchesRequests), "restore-searcher": take(restoresSearcher),
 	"snapshot-searcher": take(snapshotsSearcher), "restart-searcher": take(restartsSearcher),

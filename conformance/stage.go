@@ -71,8 +71,7 @@ type stage struct {
 	steps   uint64
 	broken  []breach
 	seen    map[sdk.CommandKind]int
-	paused  int  // how many pauses were decided
-	told    bool // that the search has ended
+	paused  int // how many pauses were decided
 }
 
 // act is one call: what was told, and the answer.

@@ -10,12 +10,12 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/train"
 )
 
-var trainableVerbs = map[string]func(*subject) error{
+var trainableVerbs = map[string]verb{
 	"train": take(trains), "iterations": take(countsIterations), "credits": take(keepsCredits),
 	"save": take(saves), "checkpoint-every": take(checkpointsEvery), "save-at-end": take(savesAtEnd),
-	"stop": take(stops), "stop-saving": take(stopsSaving), "stop-at-once": stopsAtOnce, "stop-twice": take(stopsTwice),
-	"kill": take(kills), "restore": take(restores), "restore-count": take(restoresCount), "restore-garbage": restoresGarbage,
-	"reuse": take(reuses), "second-start": secondStart, "share": take(shares), "second-run": secondRun,
+	"stop": take(stops), "stop-saving": take(stopsSaving), "stop-at-once": plain(stopsAtOnce), "stop-twice": take(stopsTwice),
+	"kill": take(kills), "restore": take(restores), "restore-count": take(restoresCount), "restore-garbage": plain(restoresGarbage),
+	"reuse": take(reuses), "second-start": plain(secondStart), "share": take(shares), "second-run": plain(secondRun),
 	"strange-params": take(strangeParams), "requests": take(requests), "close-trainer": take(closesTrainer),
 	"trainable-future": take(trainableFuture),
 }

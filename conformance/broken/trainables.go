@@ -121,7 +121,7 @@ func trainablesOfRuns() []Plugin {
 		}),
 		trainableThat("trainable-fails-in-many-lines", func(ctx context.Context, t sdk.Trainable, r sdk.Run) error {
 			if len(r.Trial().Params) > 10 {
-				return fmt.Errorf("Traceback (most recent call last):\n  %d bytes of parameters", len(r.Trial().Params))
+				return fmt.Errorf("traceback (most recent call last):\n  %d bytes of parameters", len(r.Trial().Params))
 			}
 			return t.Train(ctx, r)
 		}),
