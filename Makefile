@@ -137,10 +137,11 @@ python_code = $(PROTOC)/bin/python -m grpc_tools.protoc -I$(PROTO) --python_out=
 	sed 's/^from tunehost\.v1 import/from tunehost._proto import/' $$file >$(PYTHON_PROTO)/$$(basename $$file); done
 
 .PHONY: generate
-generate: $(BUF) $(PROTOC)/ready ## generated code and docs/BEHAVIOURS.md, anew
+generate: $(BUF) $(PROTOC)/ready ## generated code, docs/CONFORMANCE.md and docs/BEHAVIOURS.md, anew
 	$(BUF) generate
 	$(call without_grpc_in_guests,$(PROTO))
 	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; $(call python_code,"$$fresh")
+	go test ./conformance -run TestList -rewrite
 	go test ./internal/house -run Behaviours -rewrite
 
 .PHONY: freeze
@@ -162,10 +163,11 @@ hostbench: ## what the whole command costs, beside plain starts of programs; see
 	@go run ./bench/hostbench $(TOOLS)/tunehost
 
 .PHONY: soak
-soak: ## simulated worlds and crashes of the journal (SEEDS=100000 of each), and KILLS=200 of real hosts
+soak: ## simulated worlds and crashes of the journal (SEEDS=100000 of each), KILLS=200 of real hosts, all of conformance
 	go test -count=1 -timeout 0 ./core -run TestWorlds -seeds $(SEEDS)
 	go test -count=1 -timeout 0 ./core/journal -run TestRandomLives -lives $(SEEDS)
 	go test -count=1 -timeout 0 ./host/hosttest -run TestKilledHosts -kills $(KILLS)
+	go test -count=1 -timeout 0 ./cmd/tunehost -run TestConformance -long
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME=30s
