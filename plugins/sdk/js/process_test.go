@@ -1,0 +1,253 @@
+package js_test
+
+import (
+	"crypto/tls"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/host/plugin/process"
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+func startError(t *testing.T, c process.Config) (*process.Process, error) {
+	t.Helper()
+	p, err := process.Start(t.Context(), c)
+	if err == nil {
+		t.Cleanup(func() { _ = p.Close() })
+	}
+	return p, err
+}
+
+func alive(pid int) bool {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	_, after, _ := strings.Cut(string(b), ") ")
+	return !strings.HasPrefix(after, "Z")
+}
+
+// script writes a program that uses the SDK.
+func script(t testing.TB, text string) string {
+	t.Helper()
+	dir := t.TempDir()
+	modules, err := filepath.Abs("node_modules")
+	if err != nil {
+		t.Fatal(err)
+	}
+	self := filepath.Dir(modules)
+	file := filepath.Join(dir, "script.mjs")
+	if err := os.Mkdir(filepath.Join(dir, "node_modules"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(self, filepath.Join(dir, "node_modules", "tunehost")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// searcher is a program whose searcher has this body of open.
+func searcher(t testing.TB, open string) string {
+	return script(t, `import { EXHAUSTED, log, searcher, serve, WAIT } from "tunehost";
+const state = { seen: 0 };
+serve(searcher({ name: "probe", version: "1", summary: "A probe.", open(problem, options) {`+open+`} }));`)
+}
+
+// TestByHand: a person who starts a plugin is told what it is.
+func TestByHand(t *testing.T) {
+	out, err := exec.Command(node(t), "samples/climber.js").CombinedOutput()
+	if err == nil || !strings.Contains(string(out), `this is the searcher "climber" for tunehost`) {
+		t.Errorf("%s: %v", out, err)
+	}
+}
+
+// TestIntruder: who has no certificate of the host's is not let in, and the host
+// goes on.
+func TestIntruder(t *testing.T) {
+	var log lines
+	c := program(t, sdk.KindSearcher, searcher(t, `
+		log.info("DIR " + process.env.PLUGIN_UNIX_SOCKET_DIR);
+		return { suggest: () => EXHAUSTED };`))
+	c.Log = log.add
+	s, err := start(t, c).OpenSearcher(t.Context(), problem(small()), nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := ""
+	eventually(t, "the word where the socket is", func() bool {
+		dir = log.after("DIR ")
+		return dir != ""
+	})
+	sockets, err := filepath.Glob(dir + "/*")
+	if err != nil || len(sockets) != 1 {
+		t.Fatal(sockets, err)
+	}
+	config := &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS13, NextProtos: []string{"h2"}}
+	conn, err := tls.Dial("unix", sockets[0], config)
+	if err == nil {
+		_, _ = conn.Write([]byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"))
+		_, err = conn.Read(make([]byte, 1)) // TLS 1.3 tells of the refusal here
+		_ = conn.Close()
+	}
+	if err == nil || !strings.Contains(err.Error(), "certificate required") {
+		t.Errorf("without a certificate: %v", err)
+	}
+	suggest(t, s, requests(0, 1))
+}
+
+func TestExceptions(t *testing.T) {
+	var log lines
+	c := program(t, sdk.KindSearcher, searcher(t, `
+		console.log("to stdout");
+		log.warn("careful", { n: 3 });
+		if (options.refuse) { throw new Error("refuse is no option of mine"); }
+		return { suggest() { throw new Error("no idea"); } };`))
+	c.Log = log.add
+	_, err := start(t, c).OpenSearcher(t.Context(), problem(small()), []byte(`{"refuse": true}`), nil)
+	if plugin.FailureOf(err) != plugin.Refused || !strings.Contains(err.Error(), "refuse is no option of mine") {
+		t.Error(err)
+	}
+	s, err := start(t, c).OpenSearcher(t.Context(), problem(small()), nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = s.Suggest(t.Context(), requests(0, 1)); err == nil || !strings.Contains(err.Error(), "no idea") {
+		t.Error(err)
+	}
+	eventually(t, "the log", func() bool {
+		return log.has("", "to stdout") && log.has("warn", "careful n=3") && log.has("error", "script.mjs")
+	})
+}
+
+func TestAnswers(t *testing.T) {
+	for open, says := range map[string]string{
+		`return { suggest: () => [1] };`:              "its point for trial 0 has 1 values; the space has 3 parameters",
+		`return { suggest: () => ({ z: 1 }) };`:       `parameter "z" is unknown; known: a, b, c`,
+		`return { suggest: () => ({ a: "z" }) };`:     `parameter "a" is "z"; allowed: "x", "y"`,
+		`return { suggest: () => undefined };`:        "expected a point, WAIT or EXHAUSTED",
+		`return { suggest: () => [0, "1", 0] };`:      "has a value that is no number",
+		`return { suggest: async () => nonsense() };`: "nonsense is not defined",
+	} {
+		s, err := start(t, program(t, sdk.KindSearcher, searcher(t, open))).OpenSearcher(t.Context(), problem(small()), nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Suggest(t.Context(), requests(0, 1)); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", open, err)
+		}
+	}
+}
+
+// TestObjects: points by name, waiting, and snapshots.
+func TestObjects(t *testing.T) {
+	open := `
+		let n = 0;
+		return {
+			traits: { independent: true, metrics: true, requires: ["cost"] },
+			observe: async (events) => { n += events.length; },
+			suggest: ({ trial }) => (trial < 2 ? { a: "x", b: 1 + n % 3, c: true } : WAIT),
+			snapshot: () => Buffer.from(String(n)),
+			restore: (state) => { n = Number(new TextDecoder().decode(state)); },
+		};`
+	c := program(t, sdk.KindSearcher, searcher(t, open))
+	s, err := start(t, c).OpenSearcher(t.Context(), problem(small()), nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Traits(); !got.Independent || !got.Metrics || len(got.Requires) != 1 || !s.Snapshots() {
+		t.Errorf("%+v, snapshots: %v", got, s.Snapshots())
+	}
+	if err := s.Observe(t.Context(), told(suggest(t, s, requests(0, 1)).Points, func(p space.Point) float64 { return p[1] })); err != nil {
+		t.Fatal(err)
+	}
+	state, err := s.Snapshot(t.Context())
+	if err != nil || string(state) != "2" {
+		t.Fatal(string(state), err)
+	}
+	if s, err = start(t, c).OpenSearcher(t.Context(), problem(small()), nil, state); err != nil {
+		t.Fatal(err)
+	}
+	answer := suggest(t, s, requests(0, 4))
+	if len(answer.Points) != 2 || answer.Status != sdk.Wait || small().Check(answer.Points[0]) != nil || answer.Points[0][1] != 3 {
+		t.Errorf("%+v", answer)
+	}
+}
+
+// TestLargeSnapshot: a snapshot may be larger than other messages.
+func TestLargeSnapshot(t *testing.T) {
+	open := `
+		let size = 0;
+		return { suggest: () => [0, 1 + size % 2, NaN], snapshot: () => new Uint8Array((16 << 20) - 64),
+			restore: (state) => { size = state.length >> 20; } };`
+	c := program(t, sdk.KindSearcher, searcher(t, open))
+	s, err := start(t, c).OpenSearcher(t.Context(), problem(small()), nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, err := s.Snapshot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = start(t, c).OpenSearcher(t.Context(), problem(small()), nil, state); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// B-077
+func TestCrash(t *testing.T) {
+	c := program(t, sdk.KindSearcher, searcher(t, `return { suggest() { setTimeout(() => { throw new Error("out of the blue"); }); return new Promise(() => {}); } };`))
+	s, err := start(t, c).OpenSearcher(t.Context(), problem(small()), nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Suggest(t.Context(), requests(0, 1))
+	if plugin.FailureOf(err) != plugin.Crashed || !strings.Contains(err.Error(), "out of the blue") {
+		t.Error(err)
+	}
+}
+
+// TestEnvHost is no test: TestHostDies starts it as a host that is killed.
+func TestEnvHost(t *testing.T) {
+	if os.Getenv("TUNEHOST_TEST_HOST") == "" {
+		t.Skip("TestHostDies runs it")
+	}
+	c := program(t, sdk.KindTrainable, "samples/descent.js")
+	c.Outlives = true // so that the kernel does not end it
+	p := start(t, c)
+	fmt.Printf("PLUGIN %d\n", p.PID())
+	_ = os.Stdout.Sync()
+	select {}
+}
+
+// B-025: a plugin ends with its host, however that ends.
+func TestHostDies(t *testing.T) {
+	node(t)
+	host := exec.Command(os.Args[0], "-test.run=^TestEnvHost$")
+	host.Env = append(os.Environ(), "TUNEHOST_TEST_HOST=1")
+	out, err := host.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := host.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pid := 0
+	if _, err := fmt.Fscanf(out, "PLUGIN %d\n", &pid); err != nil {
+		t.Fatal(err)
+	}
+	if err := host.Process.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	_ = host.Wait()
+	eventually(t, "the plugin's end", func() bool { return !alive(pid) })
+}
