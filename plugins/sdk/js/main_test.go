@@ -14,6 +14,19 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
+// startTimeout is long, because many programs start at a time here.
+const startTimeout = time.Minute
+
+// hostArg makes the test binary a host that is to be killed.
+const hostArg = "be-a-host"
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == hostArg {
+		host()
+	}
+	os.Exit(m.Run())
+}
+
 // needs finds a program. Continuous integration must have it; elsewhere the
 // test says what is missing and is skipped.
 func needs(t testing.TB, program string) string {
@@ -51,7 +64,7 @@ func program(t testing.TB, kind sdk.Kind, file string) process.Config {
 	}
 	name := strings.TrimSuffix(filepath.Base(file), ".js")
 	return process.Config{
-		Kind: kind, Name: name, Path: node(t), Args: []string{path}, StartTimeout: time.Minute,
+		Kind: kind, Name: name, Path: node(t), Args: []string{path}, StartTimeout: startTimeout,
 		Log: func(l process.Line) { t.Logf("%s %s: %.300s", l.Stream, l.Level, l.Text) },
 	}
 }

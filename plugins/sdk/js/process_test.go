@@ -1,6 +1,7 @@
 package js_test
 
 import (
+	"context"
 	"crypto/tls"
 	"fmt"
 	"os"
@@ -50,9 +51,7 @@ func script(t testing.TB, text string) string {
 	if err := os.Symlink(self, filepath.Join(dir, "node_modules", "tunehost")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, file, text)
 	return file
 }
 
@@ -65,6 +64,7 @@ serve(searcher({ name: "probe", version: "1", summary: "A probe.", open(problem,
 
 // TestByHand: a person who starts a plugin is told what it is.
 func TestByHand(t *testing.T) {
+	t.Parallel()
 	out, err := exec.Command(node(t), "samples/climber.js").CombinedOutput()
 	if err == nil || !strings.Contains(string(out), `this is the searcher "climber" for tunehost`) {
 		t.Errorf("%s: %v", out, err)
@@ -74,6 +74,7 @@ func TestByHand(t *testing.T) {
 // TestIntruder: who has no certificate of the host's is not let in, and the host
 // goes on.
 func TestIntruder(t *testing.T) {
+	t.Parallel()
 	var log lines
 	c := program(t, sdk.KindSearcher, searcher(t, `
 		log.info("DIR " + process.env.PLUGIN_UNIX_SOCKET_DIR);
@@ -106,6 +107,7 @@ func TestIntruder(t *testing.T) {
 }
 
 func TestExceptions(t *testing.T) {
+	t.Parallel()
 	var log lines
 	c := program(t, sdk.KindSearcher, searcher(t, `
 		console.log("to stdout");
@@ -130,6 +132,7 @@ func TestExceptions(t *testing.T) {
 }
 
 func TestAnswers(t *testing.T) {
+	t.Parallel()
 	for open, says := range map[string]string{
 		`return { suggest: () => [1] };`:              "its point for trial 0 has 1 values; the space has 3 parameters",
 		`return { suggest: () => ({ z: 1 }) };`:       `parameter "z" is unknown; known: a, b, c`,
@@ -150,6 +153,7 @@ func TestAnswers(t *testing.T) {
 
 // TestObjects: points by name, waiting, and snapshots.
 func TestObjects(t *testing.T) {
+	t.Parallel()
 	open := `
 		let n = 0;
 		return {
@@ -185,6 +189,7 @@ func TestObjects(t *testing.T) {
 
 // TestLargeSnapshot: a snapshot may be larger than other messages.
 func TestLargeSnapshot(t *testing.T) {
+	t.Parallel()
 	open := `
 		let size = 0;
 		return { suggest: () => [0, 1 + size % 2, NaN], snapshot: () => new Uint8Array((16 << 20) - 64),
@@ -205,6 +210,7 @@ func TestLargeSnapshot(t *testing.T) {
 
 // B-077
 func TestCrash(t *testing.T) {
+	t.Parallel()
 	c := program(t, sdk.KindSearcher, searcher(t, `return { suggest() { setTimeout(() => { throw new Error("out of the blue"); }); return new Promise(() => {}); } };`))
 	s, err := start(t, c).OpenSearcher(t.Context(), problem(small()), nil, nil)
 	if err != nil {
@@ -216,24 +222,28 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// TestEnvHost is no test: TestHostDies starts it as a host that is killed.
-func TestEnvHost(t *testing.T) {
-	if os.Getenv("TUNEHOST_TEST_HOST") == "" {
-		t.Skip("TestHostDies runs it")
+// host is a host that starts a plugin, says which, and waits for its end.
+func host() {
+	file, err := filepath.Abs("samples/descent.js")
+	if err != nil {
+		panic(err)
 	}
-	c := program(t, sdk.KindTrainable, "samples/descent.js")
-	c.Outlives = true // so that the kernel does not end it
-	p := start(t, c)
+	p, err := process.Start(context.Background(), process.Config{
+		Kind: sdk.KindTrainable, Name: "descent", Path: "node", Args: []string{file},
+		StartTimeout: startTimeout, Outlives: true, // so that the kernel does not end it
+	})
+	if err != nil {
+		panic(err)
+	}
 	fmt.Printf("PLUGIN %d\n", p.PID())
-	_ = os.Stdout.Sync()
 	select {}
 }
 
 // B-025: a plugin ends with its host, however that ends.
 func TestHostDies(t *testing.T) {
+	t.Parallel()
 	node(t)
-	host := exec.Command(os.Args[0], "-test.run=^TestEnvHost$")
-	host.Env = append(os.Environ(), "TUNEHOST_TEST_HOST=1")
+	host := exec.Command(os.Args[0], hostArg)
 	out, err := host.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 )
 
 func TestHalfway(t *testing.T) {
+	t.Parallel()
 	s, err := start(t, program(t, sdk.KindScheduler, "samples/halfway.js")).OpenScheduler(t.Context(), problem(small()), []byte(`{"at": 3}`), nil)
 	if err != nil {
 		t.Fatal(err)

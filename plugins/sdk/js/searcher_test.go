@@ -74,6 +74,7 @@ func suggest(t testing.TB, s plugin.Searcher, list []sdk.Request) sdk.Suggestion
 
 // TestDescriptions: every sample says what it is and has a proper schema.
 func TestDescriptions(t *testing.T) {
+	t.Parallel()
 	for name, kind := range map[string]sdk.Kind{"climber": sdk.KindSearcher, "halfway": sdk.KindScheduler,
 		"descent": sdk.KindTrainable, "descent-resumable": sdk.KindTrainable} {
 		info, err := start(t, program(t, kind, "samples/"+name+".js")).Describe(t.Context())
@@ -88,6 +89,7 @@ func TestDescriptions(t *testing.T) {
 
 // TestClimberSamples: the first points are those of the Go package, bit by bit.
 func TestClimberSamples(t *testing.T) {
+	t.Parallel()
 	s := wide()
 	answer := suggest(t, openSearcher(t, s, `{"start": 40}`), requests(0, 40))
 	for i, r := range requests(0, 40) {
@@ -109,6 +111,7 @@ func told(points []space.Point, loss func(space.Point) float64) (events []sdk.Ev
 }
 
 func TestClimberClimbs(t *testing.T) {
+	t.Parallel()
 	s := wide()
 	loss := func(p space.Point) float64 { return math.Abs(s.ToUnit(0, p[0]) - 0.77) }
 	points := suggest(t, openSearcher(t, s, `{}`), requests(0, 10)).Points
@@ -136,6 +139,7 @@ func TestClimberClimbs(t *testing.T) {
 
 // TestClimberReplays: told the same in other batches, it answers the same.
 func TestClimberReplays(t *testing.T) {
+	t.Parallel()
 	s := wide()
 	loss := func(p space.Point) float64 { return p[0] }
 	one, other := openSearcher(t, s, `{"start": 5}`), openSearcher(t, s, `{"start": 5}`)
@@ -158,6 +162,7 @@ func TestClimberReplays(t *testing.T) {
 }
 
 func TestClimberExhausts(t *testing.T) {
+	t.Parallel()
 	s := small()
 	answer := suggest(t, openSearcher(t, s, `{}`), requests(0, 20))
 	if len(answer.Points) != 9 || answer.Status != sdk.Exhausted {
@@ -176,6 +181,7 @@ func TestClimberExhausts(t *testing.T) {
 }
 
 func TestGivenCoordinates(t *testing.T) {
+	t.Parallel()
 	s, nan := wide(), math.NaN()
 	given := space.Point{nan, 5, nan, nan, nan, 0, nan, nan}
 	answer := suggest(t, openSearcher(t, s, `{}`), []sdk.Request{{Seed: 3, Given: given}})
@@ -186,6 +192,7 @@ func TestGivenCoordinates(t *testing.T) {
 
 // B-074
 func TestRefusedOptions(t *testing.T) {
+	t.Parallel()
 	for options, says := range map[string]string{
 		`{"stepp": 1}`:    `option "stepp" is unknown; known: start, step`,
 		`{"step": "far"}`: `option "step" is "far"; expected: number`,
@@ -199,6 +206,7 @@ func TestRefusedOptions(t *testing.T) {
 
 // TestOtherKind: a searcher is no scheduler.
 func TestOtherKind(t *testing.T) {
+	t.Parallel()
 	c := program(t, sdk.KindScheduler, "samples/climber.js")
 	if p, err := startError(t, c); err == nil || !strings.Contains(err.Error(), "is no scheduler") {
 		t.Error(p, err)

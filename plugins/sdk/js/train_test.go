@@ -113,6 +113,7 @@ func (d *driver) losses(run uint64, trial sdk.Trial, epochs uint64) (losses []fl
 }
 
 func TestDescent(t *testing.T) {
+	t.Parallel()
 	d := openTrainable(t, "samples/descent.js", `{"epochs": 6}`)
 	if traits := d.trainer.Traits(); traits != (sdk.TrainableTraits{Reusable: true, Shared: true}) {
 		t.Errorf("%+v", traits)
@@ -130,6 +131,7 @@ func TestDescent(t *testing.T) {
 // TestPauseAndResume: a trial that was paused goes on with the losses that it
 // would have had.
 func TestPauseAndResume(t *testing.T) {
+	t.Parallel()
 	d := openTrainable(t, "samples/descent-resumable.js", `{"epochs": 8}`)
 	trial := sdk.Trial{Seed: 7, Params: []byte(`{"lr": 0.002, "momentum": 0.9}`)}
 	whole := d.losses(1, trial, 8)
@@ -162,6 +164,7 @@ func TestPauseAndResume(t *testing.T) {
 }
 
 func TestBadCheckpoint(t *testing.T) {
+	t.Parallel()
 	d := openTrainable(t, "samples/descent-resumable.js", `{}`)
 	d.start(1, sdk.Trial{Restore: t.TempDir(), Iteration: 3})
 	if e := d.want(train.Ended, 1); !e.RestoreFailed || e.Error == "" {
@@ -171,6 +174,7 @@ func TestBadCheckpoint(t *testing.T) {
 
 // B-009
 func TestDueResultsWait(t *testing.T) {
+	t.Parallel()
 	d := openTrainable(t, "samples/descent-resumable.js", `{"epochs": 4}`)
 	d.start(1, sdk.Trial{CheckpointEvery: 2, RunAhead: 10, CheckpointAtEnd: true})
 	d.wantLoss(1, 1)
@@ -194,6 +198,7 @@ func TestDueResultsWait(t *testing.T) {
 }
 
 func TestStopAndKill(t *testing.T) {
+	t.Parallel()
 	d := openTrainable(t, "samples/descent.js", `{"epochs": 1000000}`)
 	for run, kind := range []train.CommandKind{train.Stop, train.Kill} {
 		d.start(uint64(run), sdk.Trial{})
@@ -213,6 +218,7 @@ func TestStopAndKill(t *testing.T) {
 
 // TestShared: many runs at a time.
 func TestShared(t *testing.T) {
+	t.Parallel()
 	d := openTrainable(t, "samples/descent.js", `{"epochs": 5}`)
 	var all []train.Command
 	for run := range uint64(50) {
@@ -236,6 +242,7 @@ func TestShared(t *testing.T) {
 
 // TestEndOfStream: closing ends what trains.
 func TestEndOfStream(t *testing.T) {
+	t.Parallel()
 	d := openTrainable(t, "samples/descent.js", `{"epochs": 1000000}`)
 	d.start(1, sdk.Trial{})
 	d.wantLoss(1, 1)

@@ -130,6 +130,7 @@ export class Run {
    * @param {(run: any) => unknown} train
    */
   async call(train) {
+    /** @type {{error?: string, never_started?: boolean, restore_failed?: boolean}} */
     let end = {};
     try {
       await train(this);
