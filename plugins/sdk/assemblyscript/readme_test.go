@@ -58,7 +58,7 @@ func run(t *testing.T, dir, script, env string) {
 		t.Skipf("%v: install Node.js with npm (https://nodejs.org)", err)
 	}
 	cmd := exec.Command("bash", "-euc", script)
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), env)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), env, "npm_config_prefer_offline=true", "npm_config_audit=false")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", script, err, out)
 	}

@@ -114,7 +114,7 @@ func TestClimberIsDescribed(t *testing.T) {
 	describe(t, m.GetInfo(), sdk.KindSearcher)
 }
 
-// TestClimberSamples: the first points are those of the Go package, bit by bit.
+// TestClimberSamples: the first points are those of the Go package, bit by bit. B-102
 func TestClimberSamples(t *testing.T) {
 	s := wide()
 	if err := s.Validate(); err != nil {

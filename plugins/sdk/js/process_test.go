@@ -133,20 +133,23 @@ func TestExceptions(t *testing.T) {
 
 func TestAnswers(t *testing.T) {
 	t.Parallel()
-	for open, says := range map[string]string{
-		`return { suggest: () => [1] };`:              "its point for trial 0 has 1 values; the space has 3 parameters",
-		`return { suggest: () => ({ z: 1 }) };`:       `parameter "z" is unknown; known: a, b, c`,
-		`return { suggest: () => ({ a: "z" }) };`:     `parameter "a" is "z"; allowed: "x", "y"`,
-		`return { suggest: () => undefined };`:        "expected a point, WAIT or EXHAUSTED",
-		`return { suggest: () => [0, "1", 0] };`:      "has a value that is no number",
-		`return { suggest: async () => nonsense() };`: "nonsense is not defined",
-	} {
-		s, err := start(t, program(t, sdk.KindSearcher, searcher(t, open))).OpenSearcher(t.Context(), problem(small()), nil, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.Suggest(t.Context(), requests(0, 1)); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %v", open, err)
+	says := []string{
+		"its point for trial 0 has 1 values; the space has 3 parameters",
+		`parameter "z" is unknown; known: a, b, c`,
+		`parameter "a" is "z"; allowed: "x", "y"`,
+		"expected a point, WAIT or EXHAUSTED",
+		"has a value that is no number",
+		"nonsense is not defined",
+	}
+	open := `return { suggest: async ({ trial }) =>
+		[() => [1], () => ({ z: 1 }), () => ({ a: "z" }), () => undefined, () => [0, "1", 0], () => nonsense()][trial]() };`
+	s, err := start(t, program(t, sdk.KindSearcher, searcher(t, open))).OpenSearcher(t.Context(), problem(small()), nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range says {
+		if _, err := s.Suggest(t.Context(), requests(uint32(i), 1)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%d: %v", i, err)
 		}
 	}
 }

@@ -51,7 +51,7 @@ func TestReadme(t *testing.T) {
 			write(t, filepath.Join(dir, "nearby.js"), b.text)
 		case b.language == "sh":
 			cmd := exec.Command("bash", "-euc", b.text)
-			cmd.Dir, cmd.Env = dir, append(os.Environ(), "TUNEHOST="+root)
+			cmd.Dir, cmd.Env = dir, append(os.Environ(), "TUNEHOST="+root, "npm_config_prefer_offline=true", "npm_config_audit=false")
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Fatalf("%s: %v\n%s", b.text, err, out)
 			}

@@ -87,7 +87,7 @@ func TestDescriptions(t *testing.T) {
 	}
 }
 
-// TestClimberSamples: the first points are those of the Go package, bit by bit.
+// TestClimberSamples: the first points are those of the Go package, bit by bit. B-102
 func TestClimberSamples(t *testing.T) {
 	t.Parallel()
 	s := wide()

@@ -1,8 +1,6 @@
 // Lines for the host's log, in the JSON that hclog writes, so that they keep their
 // level.
 
-import { writeSync } from "node:fs";
-
 /** The host cuts lines at 64 KiB. */
 const maxLine = 48 << 10;
 
@@ -18,11 +16,7 @@ function write(level, message, fields = {}) {
     "@message": String(message).slice(0, maxLine),
     "@timestamp": new Date().toISOString().replace("Z", "000Z"),
   }, (_, value) => (typeof value === "bigint" ? String(value) : value));
-  try {
-    writeSync(2, `${line}\n`);
-  } catch {
-    // The host is gone, and with it whoever would read this.
-  }
+  process.stderr.write(`${line}\n`);
 }
 
 /** Writes a line to the experiment's log. Fields are written behind the message. */

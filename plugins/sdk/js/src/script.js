@@ -12,8 +12,7 @@ import { flatten } from "./metrics.js";
 /** @typedef {"continue" | "pause" | "stop"} Decision */
 
 /**
- * What this program is to train: the trial's id, number's seed and directory, or
- * null outside of a trial.
+ * What this program is to train; null outside of a trial.
  * @returns {{id: string, experiment: string, dir: string, seed: bigint} | null}
  */
 export function trial() {
