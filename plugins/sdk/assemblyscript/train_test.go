@@ -59,6 +59,15 @@ func TestDescent(t *testing.T) {
 	}
 }
 
+func TestBadParameters(t *testing.T) {
+	g, _ := openTrainable(t, "descent", `{}`)
+	bad := request(1)
+	bad.Trial.Params = []byte(`{"lr": "fast"}`)
+	if losses, response := g.losses(bad, nil); response.GetError() != `parameter "lr" is no number` || losses != nil {
+		t.Errorf("%v, %v", response, losses)
+	}
+}
+
 // TestPauseAndResume: a trial that was paused goes on in another instance with the
 // losses that it would have had.
 func TestPauseAndResume(t *testing.T) {

@@ -34,7 +34,7 @@ export class Run {
     /** The state to go on from, or null. */
     public state: Uint8Array | null,
   ) {
-    this.params = new Values(trial.params);
+    this.params = new Values(trial.params, "parameter");
   }
 
   /** Adds a metric to the next report. */

@@ -60,7 +60,7 @@ export function call(method: string, r: Reader): Answer {
 /** What of the problem or the options is wrong; "" if nothing is. */
 function wrong(options: Values): string {
   options.close();
-  return options.error.length > 0 ? "option " + options.error : "";
+  return options.error;
 }
 
 function opensSearcher(r: Reader): Answer {
@@ -167,10 +167,10 @@ function train(r: Reader): Answer {
     else r.skip();
   }
   const run = new Run(trial, restored ? state : null);
-  if (run.params.error.length > 0) return Answer.error(INVALID_ARGUMENT, "parameters: " + run.params.error);
+  if (run.params.error.length > 0) return Answer.error(INVALID_ARGUMENT, run.params.error);
   trainable.train(run);
   const response = new Writer();
-  response.string(1, run.error);
+  response.string(1, run.error.length > 0 ? run.error : run.params.error);
   response.bool(2, run.restoreFailed);
   return Answer.ok(response);
 }

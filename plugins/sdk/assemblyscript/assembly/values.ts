@@ -8,28 +8,32 @@ export class Values {
   /** What is wrong with the object, or with what was asked of it; "" if nothing is. */
   error: string = "";
 
-  constructor(json: string) {
+  constructor(
+    json: string,
+    /** What one of them is called in messages. */
+    private noun: string = "option",
+  ) {
     if (json.length > 0) new JSONReader(json, this).read();
   }
 
   /** A number, or the default where there is none. */
   number(name: string, otherwise: f64): f64 {
     this.asked.add(name);
-    if (this.texts.has(name)) this.refuse('"' + name + '" is no number');
+    if (this.texts.has(name)) this.refuse(this.noun + ' "' + name + '" is no number');
     return this.numbers.has(name) ? this.numbers.get(name) : otherwise;
   }
 
   /** A whole number. */
   integer(name: string, otherwise: i32): i32 {
     const x = this.number(name, <f64>otherwise);
-    if (x != Math.trunc(x) || Math.abs(x) > 2147483647) this.refuse('"' + name + '" is ' + x.toString() + "; expected: integer");
+    if (x != Math.trunc(x) || Math.abs(x) > 2147483647) this.refuse(this.noun + ' "' + name + '" is ' + x.toString() + "; expected: integer");
     return <i32>x;
   }
 
   /** A text. */
   text(name: string, otherwise: string): string {
     this.asked.add(name);
-    if (this.numbers.has(name)) this.refuse('"' + name + '" is no text');
+    if (this.numbers.has(name)) this.refuse(this.noun + ' "' + name + '" is no text');
     return this.texts.has(name) ? this.texts.get(name) : otherwise;
   }
 
@@ -43,6 +47,11 @@ export class Values {
     if (this.error.length == 0) this.error = why;
   }
 
+  /** Notes that the object cannot be read. */
+  malformed(why: string): void {
+    this.refuse(this.noun + "s: " + why);
+  }
+
   /** Refuses names that nobody asked for. */
   close(): void {
     const numbers = this.numbers.keys();
@@ -52,7 +61,7 @@ export class Values {
   }
 
   private known(name: string): void {
-    if (!this.asked.has(name)) this.refuse('"' + name + '" is unknown');
+    if (!this.asked.has(name)) this.refuse(this.noun + ' "' + name + '" is unknown');
   }
 
   /** For the reader. */
@@ -76,16 +85,16 @@ class JSONReader {
 
   read(): void {
     this.space();
-    if (this.peek() != 0x7b) this.to.refuse("not a JSON object");
+    if (this.peek() != 0x7b) this.to.malformed("not a JSON object");
     else this.value("", 0);
     this.space();
-    if (this.to.error.length == 0 && this.at < this.json.length) this.to.refuse("there is something after the JSON object");
+    if (this.to.error.length == 0 && this.at < this.json.length) this.to.malformed("there is something after the JSON object");
   }
 
   private value(name: string, depth: i32): void {
     this.space();
     const c = this.peek();
-    if (depth > MAX_DEPTH) this.to.refuse("nested deeper than 64");
+    if (depth > MAX_DEPTH) this.to.malformed("nested deeper than 64");
     else if (c == 0x7b) this.members(name, depth, 0x7d); // {
     else if (c == 0x5b) this.members(name, depth, 0x5d); // [
     else if (c == 0x22) this.to.setText(name, this.string());
@@ -123,7 +132,7 @@ class JSONReader {
     const word = this.json.substring(from, this.at);
     if (word == "null") return;
     const x = word == "true" ? 1 : word == "false" ? 0 : parseFloat(word);
-    if (isNaN(x)) this.to.refuse("not JSON at character " + from.toString());
+    if (isNaN(x)) this.to.malformed("not JSON at character " + from.toString());
     this.to.setNumber(name, x);
   }
 
@@ -166,7 +175,7 @@ class JSONReader {
 
   private expect(c: i32): void {
     if (this.peek() == c) this.at++;
-    else this.to.refuse("not JSON at character " + this.at.toString());
+    else this.to.malformed("not JSON at character " + this.at.toString());
   }
 }
 

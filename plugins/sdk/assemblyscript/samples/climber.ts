@@ -15,7 +15,7 @@ class Climber extends Searcher implements Drawer {
   private points: Map<u32, f64[]> = new Map<u32, f64[]>();
   private best: f64[] | null = null;
   private least: f64 = Infinity;
-  private random_first: bool = true;
+  private first: bool = true;
 
   constructor(problem: Problem, options: Values) {
     super();
@@ -23,9 +23,9 @@ class Climber extends Searcher implements Drawer {
     this.start = options.integer("start", 10);
     this.step = options.number("step", 0.1);
     this.seen = new Seen(problem.space);
-    if (this.start < 1) options.refuse('"start" must be at least 1');
-    if (!(this.step > 0 && this.step <= 1)) options.refuse('"step" must be above 0 and at most 1');
-    if (this.seen.empty) options.refuse("values do not matter: no point of the space satisfies the constraints; loosen them");
+    if (this.start < 1) options.refuse('option "start" must be at least 1');
+    if (!(this.step > 0 && this.step <= 1)) options.refuse('option "step" must be above 0 and at most 1');
+    if (this.seen.empty) options.refuse("no point of the space satisfies the constraints: loosen them");
   }
 
   observe(event: Event): void {
@@ -39,13 +39,13 @@ class Climber extends Searcher implements Drawer {
   }
 
   suggest(request: Request): Suggestion {
-    this.random_first = request.trial < this.start;
+    this.first = request.trial < this.start;
     return this.seen.pick(request.given, request.random, this);
   }
 
   draw(attempt: i32, random: Random): f64[] {
     const best = this.best;
-    if (!best || this.random_first || attempt >= STEPS) return this.space.draw(random);
+    if (!best || this.first || attempt >= STEPS) return this.space.draw(random);
     return this.near(best, random);
   }
 

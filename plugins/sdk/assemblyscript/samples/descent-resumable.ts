@@ -18,6 +18,7 @@ class Descent extends Trainable implements Saver {
 
   train(run: Run): void {
     this.at = new Rosenbrock(run.trial.seed, run.params);
+    if (run.params.error.length > 0) return; // a text where a number should be
     const state = run.state;
     if (state && !this.at.restore(state)) {
       run.error = "the state has " + state.length.toString() + " bytes, not 32";

@@ -14,7 +14,7 @@ class Halfway extends Scheduler {
   constructor(options: Values) {
     super();
     this.at = options.integer("at", 5);
-    if (<i64>this.at < 1) options.refuse('"at" must be at least 1');
+    if (<i64>this.at < 1) options.refuse('option "at" must be at least 1');
   }
 
   decide(event: Event): Decision | null {
