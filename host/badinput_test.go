@@ -10,7 +10,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/journal"
+	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -109,19 +113,69 @@ func TestStrangeNumbersAreKept(t *testing.T) {
 
 // An experiment has so many metrics at most; each is kept for its life.
 func TestEndlessMetricNames(t *testing.T) {
-	var results []sdk.Result
-	for i := range maxMetricNames/sdk.MaxMetrics + 2 {
-		r := score(1)
-		for j := range sdk.MaxMetrics - 1 {
-			r.Metrics = append(r.Metrics, sdk.Metric{Name: fmt.Sprint("m", i, "_", j)})
-		}
-		results = append(results, r)
+	x := &training{names: map[string]bool{}}
+	var err error
+	n := 0
+	for ; err == nil && n < 2*maxMetricNames; n++ {
+		err = x.nameAll([]sdk.Metric{{Name: "score"}, {Name: fmt.Sprint("m", n)}})
 	}
-	o, _ := quick(t, strings.Replace(two, "trials: 2", "trials: 1\nreporters: []", 1), reports(results...))
-	m := audit(t, finish(t, o).Dir, nil)
-	contains(t, m.View(0).Reason, "is one more than the 20000 different ones that an experiment may have")
-	if m.Metrics() > maxMetricNames {
-		t.Errorf("%d metrics are known", m.Metrics())
+	if err == nil || n != maxMetricNames || len(x.names) != maxMetricNames {
+		t.Fatalf("%d results, %d names: %v", n, len(x.names), err)
+	}
+	contains(t, err.Error(), "is one more than the 20000 different ones that an experiment may have")
+	if err := x.nameAll([]sdk.Metric{{Name: "score"}}); err != nil {
+		t.Error(err)
+	}
+}
+
+// narrow is a record that refuses what the journal refuses.
+type narrow struct {
+	memory
+	t     *testing.T
+	calls int
+}
+
+func (n *narrow) Append(records [][]byte) (uint64, error) {
+	n.calls++
+	bytes := 0
+	for _, b := range records {
+		bytes += len(b) + 16
+	}
+	if len(records) > journal.MaxFrameRecords || bytes > journal.MaxFrameBytes {
+		n.t.Errorf("%d records of %d bytes at a time", len(records), bytes)
+	}
+	return n.memory.Append(records)
+}
+
+// idle carries nothing out.
+type idle struct{}
+
+func (idle) Do(core.Action) {}
+func (idle) Flush()         {}
+
+// The largest results that may come, many at a time, fit the record: also where
+// each metric is new.
+func TestLargeResultsAtATime(t *testing.T) {
+	rec := &narrow{t: t}
+	l := &Loop{machine: core.New(), record: rec, crew: idle{}, clock: SystemClock{}, log: NewLog(hclog.NewNullLogger()), inbox: newInbox(),
+		rules: newRules(&config.Experiment{}), names: newNames(), heard: func(core.Event) {}}
+	start := []news{{event: &core.ExperimentStarted{Spec: core.Spec{Trials: 1}}}, {event: &core.HostStarted{}}}
+	if err := l.stepAll(start); err != nil {
+		t.Fatal(err)
+	}
+	var batch []news
+	for i := range 90 {
+		r := &result{}
+		for j := range sdk.MaxMetrics {
+			r.Metrics = append(r.Metrics, sdk.Metric{Name: fmt.Sprint("m", min(i, 8), "_", j), Value: 1})
+		}
+		batch = append(batch, news{result: r})
+	}
+	if err := l.stepAll(batch); err != nil {
+		t.Fatal(err)
+	}
+	if want := 2 + 90 + 9*sdk.MaxMetrics; len(rec.records) != want || rec.calls < 3 {
+		t.Errorf("%d records in %d appends, want %d", len(rec.records), rec.calls, want)
 	}
 }
 
