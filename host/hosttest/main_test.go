@@ -36,7 +36,8 @@ import (
 )
 
 var plugged = bundled.New(random.Plugin, grid.Plugin, sobol.Plugin, fifo.Plugin, asha.Plugin, hyperband.Plugin, median.Plugin,
-	pbt.Plugin, forgetful, chaos.Plugin, digits.Plugin, command.Plugin(), lines.Plugin, torn)
+	pbt.Plugin, forgetful, chaos.Plugin, digits.Plugin, command.Plugin(), lines.Plugin, torn,
+	rogueSearcher, rogueScheduler, outside)
 
 // forgetful is a scheduler that pauses every trial and wakes none.
 var forgetful = sdk.SchedulerPlugin{
