@@ -18,10 +18,12 @@ import (
 	"github.com/tunehost/tunehost/host/plugin/bundled"
 	"github.com/tunehost/tunehost/host/plugin/inproc"
 	"github.com/tunehost/tunehost/host/plugin/process"
+	"github.com/tunehost/tunehost/host/plugin/sandbox"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// callTimeout is the deadline of one call of a searcher or scheduler.
+// callTimeout is the deadline of one call of a searcher or scheduler that is a
+// program; sandbox.call_timeout is that of a WASM module.
 const callTimeout = 5 * time.Minute
 
 // opener starts the plugins that an experiment names.
@@ -39,7 +41,8 @@ type opener struct {
 	inProcess bool
 }
 
-// start starts one plugin. A name is a bundled plugin's, a path a program's.
+// start starts one plugin. A name is a bundled plugin's, a path a program's or a WASM
+// module's.
 func (o *opener) start(ctx context.Context, kind sdk.Kind, ref config.PluginRef, env []string) (plugin.Plugin, error) {
 	if !ref.IsPath() {
 		return o.startBundled(ctx, kind, ref, env)
@@ -48,7 +51,39 @@ func (o *opener) start(ctx context.Context, kind sdk.Kind, ref config.PluginRef,
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(o.baseDir, path)
 	}
+	if isModule(ref) {
+		return o.startModule(ctx, kind, ref, path)
+	}
 	return process.Start(ctx, o.configured(process.Config{Kind: kind, Name: ref.Name, Path: path, Dir: o.baseDir}, env))
+}
+
+// isModule says whether a plugin is a WASM module.
+func isModule(ref config.PluginRef) bool {
+	return ref.IsPath() && strings.HasSuffix(ref.Name, sandbox.Extension)
+}
+
+// startModule starts a WASM module in the sandbox.
+func (o *opener) startModule(ctx context.Context, kind sdk.Kind, ref config.PluginRef, path string) (plugin.Plugin, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	c, err := o.plugins.Sandbox(sandbox.Config{
+		Kind: kind, Name: ref.Name, Path: path,
+		Memory: o.experiment.Sandbox.Memory, Cache: sandbox.DefaultCache(),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %s %q: %w", ref.Pos, kind, ref.Name, err)
+	}
+	return process.Start(ctx, o.configured(c, nil))
+}
+
+// deadlines are those of one call, and of starting and opening a plugin.
+func (o *opener) deadlines(ref config.PluginRef) (call, open time.Duration) {
+	if call = o.experiment.Sandbox.CallTimeout; isModule(ref) && call > 0 {
+		return call, sandbox.StartTimeout + call
+	}
+	return callTimeout, callTimeout
 }
 
 func (o *opener) startBundled(ctx context.Context, kind sdk.Kind, ref config.PluginRef, env []string) (plugin.Plugin, error) {
@@ -116,9 +151,10 @@ func (o *opener) problem(use purpose) sdk.Problem {
 	return p
 }
 
-func (o *opener) supervision(title string, h *history, to core.Audience, traits func() sdk.Traits) plugin.Supervision {
+func (o *opener) supervision(kind sdk.Kind, ref config.PluginRef, h *history, to core.Audience, traits func() sdk.Traits) plugin.Supervision {
+	call, open := o.deadlines(ref)
 	return plugin.Supervision{
-		Name: title, Now: o.clock.Now, CallTimeout: callTimeout, History: h.tell(to, traits),
+		Name: fmt.Sprintf("%s %q", kind, ref.Name), Now: o.clock.Now, CallTimeout: call, OpenTimeout: open, History: h.tell(to, traits),
 		Restarted: func(err error) { o.log.Warn("it is restarted with what it knew: " + err.Error()) },
 	}
 }
@@ -127,7 +163,7 @@ func (o *opener) supervision(title string, h *history, to core.Audience, traits 
 func (o *opener) searcher(ctx context.Context, h *history, through uint64) (s plugin.Searcher, err error) {
 	ref := o.experiment.Searcher
 	var traits sdk.Traits
-	care := o.supervision(fmt.Sprintf("searcher %q", ref.Name), h, core.ToSearcher, func() sdk.Traits { return traits })
+	care := o.supervision(sdk.KindSearcher, ref, h, core.ToSearcher, func() sdk.Traits { return traits })
 	care.Through = through
 	return plugin.SuperviseSearcher(ctx, care, func(ctx context.Context, snapshot []byte) (plugin.Searcher, error) {
 		p, err := o.start(ctx, sdk.KindSearcher, ref, nil)
@@ -148,7 +184,7 @@ func (o *opener) searcher(ctx context.Context, h *history, through uint64) (s pl
 func (o *opener) scheduler(ctx context.Context, h *history, through uint64) (s plugin.Scheduler, err error) {
 	ref := o.experiment.Scheduler
 	var traits sdk.Traits
-	care := o.supervision(fmt.Sprintf("scheduler %q", ref.Name), h, core.ToScheduler, func() sdk.Traits { return traits })
+	care := o.supervision(sdk.KindScheduler, ref, h, core.ToScheduler, func() sdk.Traits { return traits })
 	care.Through = through
 	return plugin.SuperviseScheduler(ctx, care, func(ctx context.Context, snapshot []byte) (plugin.Scheduler, error) {
 		p, err := o.start(ctx, sdk.KindScheduler, ref, nil)
@@ -182,6 +218,12 @@ func (o *opener) trainable(ctx context.Context, devices []string) (plugin.Traine
 	p, err := o.start(ctx, sdk.KindTrainable, ref, []string{"CUDA_VISIBLE_DEVICES=" + strings.Join(devices, ",")})
 	if err != nil {
 		return nil, err
+	}
+	if isModule(ref) { // a program may load its data for as long as it likes
+		call, _ := o.deadlines(ref)
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, call)
+		defer cancel()
 	}
 	t, err := p.OpenTrainable(ctx, options)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/config"
@@ -14,10 +15,11 @@ import (
 // its own, which trains nothing: what a trial does to its process must not keep
 // the next one from being made. A nil requesting leaves requests to the file.
 type requesting struct {
-	name   string
-	open   func(context.Context) (plugin.Trainer, error)
-	ctx    context.Context // until it is closed
-	cancel context.CancelFunc
+	name    string
+	timeout time.Duration // of one call
+	open    func(context.Context) (plugin.Trainer, error)
+	ctx     context.Context // until it is closed
+	cancel  context.CancelFunc
 
 	mu      sync.Mutex
 	trainer plugin.Trainer
@@ -35,7 +37,8 @@ func newRequesting(e *config.Experiment, o *opener, t plugin.Trainer) (*requesti
 			"the trainable %q (%s) computes by itself what each trial needs, and here the file says it, too: take this out", ref.Name, ref.Pos)}}
 	}
 	open := func(ctx context.Context) (plugin.Trainer, error) { return o.trainable(ctx, nil) }
-	r := &requesting{name: ref.Name, open: open, trainer: t}
+	timeout, _ := o.deadlines(ref)
+	r := &requesting{name: ref.Name, timeout: timeout, open: open, trainer: t}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	return r, nil
 }
@@ -75,7 +78,7 @@ func (r *requesting) ask(params []byte) ([]byte, error) {
 }
 
 func (r *requesting) call(params []byte) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(r.ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(r.ctx, r.timeout)
 	defer cancel()
 	return r.trainer.Request(ctx, params)
 }

@@ -17,9 +17,9 @@ import (
 const Command = "plugin-sandbox"
 
 const (
-	// startTimeout is the time to load a module in, which is to compile it: about
+	// StartTimeout is the time to load a module in, which is to compile it: about
 	// 3 s for a Go program on a processor of its own.
-	startTimeout = 2 * time.Minute
+	StartTimeout = 2 * time.Minute
 	// closeGrace is short because a module has nothing to clean up.
 	closeGrace = time.Second
 	// defaultMemory is what a module may have.
@@ -72,7 +72,7 @@ func (c Config) Process(program string) (process.Config, error) {
 	return process.Config{
 		Kind: c.Kind, Name: c.Name,
 		Path: program, Args: []string{Command, string(text)},
-		Inherit: c.Grants.Env, StartTimeout: startTimeout, CloseGrace: closeGrace,
+		Inherit: c.Grants.Env, StartTimeout: StartTimeout, CloseGrace: closeGrace,
 	}, nil
 }
 
