@@ -41,8 +41,10 @@ func outcome(err error) *pb.GuestTrainResponse {
 	if err == nil || errors.Is(err, sdk.ErrStopped) {
 		return &pb.GuestTrainResponse{}
 	}
-	_, restore := errors.AsType[*sdk.RestoreError](err)
-	return &pb.GuestTrainResponse{Error: valid(err.Error()), RestoreFailed: restore}
+	if e, ok := errors.AsType[*sdk.RestoreError](err); ok {
+		return &pb.GuestTrainResponse{Error: valid(e.Err.Error()), RestoreFailed: true}
+	}
+	return &pb.GuestTrainResponse{Error: valid(err.Error())}
 }
 
 // valid makes an author's text one that protobuf can carry.
