@@ -10,6 +10,7 @@ SHELL := bash
 .NOTPARALLEL:
 
 BUF_VERSION := 1.75.0
+WABT_VERSION := 1.0.39
 PYTHON_PACKAGES := 'scikit-learn>=1.4,<2'
 
 # What a caller may set: make bench PKG=./core/..., make fuzz FUZZTIME=10m.
@@ -21,10 +22,12 @@ KILLS ?= 200
 
 TOOLS := $(CURDIR)/.tools
 BUF := $(TOOLS)/buf-$(BUF_VERSION)/node_modules/.bin/buf
+WABT := $(TOOLS)/wabt-$(WABT_VERSION)
 VENV := $(TOOLS)/venv
 TEST_LOG := $(TOOLS)/test.log
 PROTO := plugins/sdk/proto
 FROZEN := $(PROTO)/v1.binpb
+BROKEN := host/plugin/sandbox/testdata/broken
 
 # Programs in the examples find the virtual environment's python3.
 export PATH := $(VENV)/bin:$(PATH)
@@ -37,7 +40,7 @@ heading = @t=$$(($$(date +%s) - $(STARTED))); printf '\n== %s (at %d:%02d)\n' '$
 
 .PHONY: help
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: check
 check: $(CHECKS) ## everything that must hold, in order; what CI runs
@@ -122,6 +125,10 @@ generate: $(BUF) ## generated code and docs/BEHAVIOURS.md, anew
 	$(call without_grpc_in_guests,$(PROTO))
 	go test ./internal/house -run Behaviours -rewrite
 
+.PHONY: broken-guests
+broken-guests: $(WABT)/node_modules ## the broken WASM modules of the sandbox's tests, anew from their sources
+	@node $(BROKEN)/build.mjs $(BROKEN) $(WABT)
+
 .PHONY: freeze
 freeze: $(BUF) ## the .proto files as they are become the frozen version 1: for releases
 	$(BUF) build --exclude-source-info -o $(FROZEN)
@@ -172,6 +179,10 @@ clean: ## removes .tools and bin
 $(BUF):
 	@echo 'installing buf $(BUF_VERSION)'
 	@npm install --silent --no-save --no-audit --no-fund --prefix $(TOOLS)/buf-$(BUF_VERSION) @bufbuild/buf@$(BUF_VERSION)
+
+$(WABT)/node_modules:
+	@echo 'installing wabt $(WABT_VERSION)'
+	@npm install --silent --no-save --no-audit --no-fund --prefix $(WABT) wabt@$(WABT_VERSION)
 
 $(VENV)/ready: Makefile
 	@echo 'installing scikit-learn for the Python examples'
