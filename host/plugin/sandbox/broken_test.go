@@ -339,3 +339,12 @@ func TestNoGoroutinesLeft(t *testing.T) {
 		}
 	}
 }
+
+func startFails(t *testing.T, c process.Config, want string) {
+	t.Helper()
+	p, err := process.Start(t.Context(), c)
+	if err == nil {
+		_ = p.Close()
+	}
+	says(t, err, plugin.NotStarted, string(c.Kind)+" ", want)
+}
