@@ -87,6 +87,11 @@ func (i *instance) call(ctx context.Context, method string, message []byte, limi
 	if err != nil {
 		return nil, err
 	}
+	return decode(answer)
+}
+
+// decode takes an answer, a byte at least, apart: its message, or its error.
+func decode(answer []byte) ([]byte, error) {
 	if code := codes.Code(answer[0]); code != codes.OK {
 		return nil, status.Error(passed(code), said(code, answer[1:]))
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -32,8 +33,10 @@ func (t *trainable) train(ctx context.Context, m *pb.GuestTrainRequest) (*pb.Gue
 	if trial == nil {
 		return nil, &service.Error{Code: service.InvalidArgument, Text: "there is no trial to train"}
 	}
-	r := &run{host: t.host, trial: *trial, restored: m.GetRestored(), state: m.GetState()}
-	return outcome(r.call(ctx, opened)), nil
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	r := &run{ctx: ctx, host: t.host, trial: *trial, restored: m.GetRestored(), state: m.GetState()}
+	return outcome(r.call(opened)), nil
 }
 
 // outcome says how training ended: being stopped is no error.
@@ -52,11 +55,14 @@ func valid(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 
 // run is one attempt: what the author's code sees as [sdk.Run].
 type run struct {
+	ctx      context.Context
 	host     Host
 	trial    sdk.Trial
 	restored bool
 	state    []byte
-	halt     chan struct{} // closed once the trial was told to stop; nil until somebody listens
+
+	mu   sync.Mutex
+	halt chan struct{} // closed once the trial was told to stop; nil until somebody listens
 }
 
 var (
@@ -68,14 +74,14 @@ var (
 
 // call runs the author's code; a panic becomes its error, with the stack in the
 // log.
-func (r *run) call(ctx context.Context, t sdk.Trainable) (err error) {
+func (r *run) call(t sdk.Trainable) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			r.host.Log(abi.Error, fmt.Sprintf("panic: %v\n%s", v, debug.Stack()))
 			err = fmt.Errorf("panic: %v", v)
 		}
 	}()
-	return t.Train(ctx, r)
+	return t.Train(r.ctx, r)
 }
 
 // Trial implements sdk.Run.
@@ -155,10 +161,12 @@ const stopEvery = 10 * time.Millisecond
 // Stopped implements sdk.Stopper. Code that only computes hears of a stop when it
 // calls this again: nothing else runs in a module meanwhile.
 func (r *run) Stopped() <-chan struct{} {
+	r.mu.Lock()
 	if r.halt == nil {
 		r.halt = make(chan struct{})
 		go r.listen()
 	}
+	r.mu.Unlock()
 	r.ask()
 	return r.halt
 }
@@ -168,13 +176,15 @@ func (r *run) Paused() bool { return r.host.Stopped() == abi.Pause }
 
 // listen asks while the author's code waits.
 func (r *run) listen() {
-	for !r.ask() {
+	for r.ctx.Err() == nil && !r.ask() {
 		time.Sleep(stopEvery)
 	}
 }
 
-// ask closes halt once the trial was told to stop. A module has one thread.
+// ask closes halt once the trial was told to stop.
 func (r *run) ask() (stopped bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	select {
 	case <-r.halt:
 		return true

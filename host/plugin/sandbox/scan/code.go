@@ -48,30 +48,42 @@ func (r *reader) constant() {
 	}
 }
 
-// immediates are what follows an instruction of one byte: 'n' a number, 'l' one of 64
-// bits, 'm' a place in memory, '1', '4', '8' bytes, 'b' the type of a block,
-// 't' types, 'j' a table of jumps. Instructions that are not here do not exist.
-var immediates = func() (t [256]string) {
-	fill := func(from, to int, what string) {
+// immediate is what follows an instruction of one byte.
+type immediate byte
+
+const (
+	unknown immediate = iota // there is no such instruction
+	nothing
+	number   // of up to 32 bits: an index, the type of a block
+	numbers  // two of them: a place in memory, a call through a table
+	wide     // a number of 64 bits
+	bytes1   // a type
+	bytes4   // a float
+	bytes8   // a double
+	typeList // of a select
+	jumps    // of a br_table
+)
+
+var immediates = func() (t [256]immediate) {
+	fill := func(from, to int, what immediate) {
 		for i := from; i <= to; i++ {
 			t[i] = what
 		}
 	}
-	fill(0x00, 0x01, "-") // unreachable, nop
-	fill(0x02, 0x04, "b") // block, loop, if
-	t[0x05], t[0x0b] = "-", "-"
-	fill(0x0c, 0x0d, "n") // br, br_if
-	t[0x0e] = "j"         // br_table
-	t[0x0f] = "-"         // return
-	t[0x10], t[0x11] = "n", "nn"
-	fill(0x1a, 0x1b, "-") // drop, select
-	t[0x1c] = "t"         // select of a type
-	fill(0x20, 0x26, "n") // locals, globals, tables
-	fill(0x28, 0x3e, "m") // loads and stores
-	fill(0x3f, 0x40, "n") // memory.size, memory.grow
-	t[0x41], t[0x42], t[0x43], t[0x44] = "n", "l", "4", "8"
-	fill(0x45, 0xc4, "-") // comparisons, arithmetic, conversions
-	t[0xd0], t[0xd1], t[0xd2] = "1", "-", "n"
+	fill(0x00, 0x01, nothing) // unreachable, nop
+	fill(0x02, 0x04, number)  // block, loop, if
+	t[0x05], t[0x0b] = nothing, nothing
+	fill(0x0c, 0x0d, number) // br, br_if
+	t[0x0e], t[0x0f] = jumps, nothing
+	t[0x10], t[0x11] = number, numbers
+	fill(0x1a, 0x1b, nothing) // drop, select
+	t[0x1c] = typeList
+	fill(0x20, 0x26, number)  // locals, globals, tables
+	fill(0x28, 0x3e, numbers) // loads and stores
+	fill(0x3f, 0x40, number)  // memory.size, memory.grow
+	t[0x41], t[0x42], t[0x43], t[0x44] = number, wide, bytes4, bytes8
+	fill(0x45, 0xc4, nothing) // comparisons, arithmetic, conversions
+	t[0xd0], t[0xd1], t[0xd2] = bytes1, nothing, number
 	return t
 }()
 
@@ -93,49 +105,49 @@ func (r *reader) instruction() (nests int) {
 		r.vector()
 		return 0
 	}
-	r.immediate(op, immediates[op])
+	if immediates[op] == unknown {
+		r.fail(fmt.Errorf("there is no instruction 0x%02x: it uses a proposal that is not supported", op))
+	}
+	r.immediate(immediates[op])
 	return nests
 }
 
-func (r *reader) immediate(op byte, what string) {
-	if what == "" {
-		r.fail(fmt.Errorf("there is no instruction 0x%02x: it uses a proposal that is not supported", op))
-	}
-	for _, kind := range what {
-		switch kind {
-		case 'n':
-			r.skip(5)
-		case 'l':
-			r.skip(10)
-		case 'm':
-			r.skip(5)
-			r.skip(5)
-		case '1', '4', '8':
-			r.bytes(int(kind - '0'))
-		case 'b':
-			r.skip(5)
-		case 't':
-			r.valTypes("types")
-		case 'j':
-			for range r.count("jumps", 1, math.MaxInt32) {
-				r.u32()
-			}
-			r.u32()
+func (r *reader) immediate(what immediate) {
+	switch what {
+	case number:
+		r.leb(5)
+	case numbers:
+		r.leb(5)
+		r.leb(5)
+	case wide:
+		r.leb(10)
+	case bytes1:
+		r.bytes(1)
+	case bytes4:
+		r.bytes(4)
+	case bytes8:
+		r.bytes(8)
+	case typeList:
+		r.valTypes("types")
+	case jumps:
+		for range r.count("jumps", 1, math.MaxInt32) {
+			r.leb(5)
 		}
+		r.leb(5)
 	}
 }
 
 // bulk reads an instruction on whole pieces of memory or tables, or a conversion that
 // saturates.
 func (r *reader) bulk() {
-	numbers := [...]int{8: 2, 9: 1, 10: 2, 11: 1, 12: 2, 13: 1, 14: 2, 15: 1, 16: 1, 17: 1}
+	operands := [...]int{8: 2, 9: 1, 10: 2, 11: 1, 12: 2, 13: 1, 14: 2, 15: 1, 16: 1, 17: 1}
 	op := r.u32()
-	if op >= uint32(len(numbers)) {
+	if op >= uint32(len(operands)) {
 		r.fail(fmt.Errorf("there is no instruction 0xfc %d", op))
 		return
 	}
-	for range numbers[op] {
-		r.skip(5)
+	for range operands[op] {
+		r.leb(5)
 	}
 }
 
@@ -143,13 +155,14 @@ func (r *reader) bulk() {
 func (r *reader) vector() {
 	switch op := r.u32(); {
 	case op <= 11, op == 92, op == 93: // loads and stores
-		r.immediate(0xfd, "m")
+		r.immediate(numbers)
 	case op == 12, op == 13: // a constant, a shuffle
 		r.bytes(16)
 	case op >= 21 && op <= 34: // lanes
 		r.byte()
 	case op >= 84 && op <= 91: // loads and stores of lanes
-		r.immediate(0xfd, "m1")
+		r.immediate(numbers)
+		r.byte()
 	case op > 255:
 		r.fail(fmt.Errorf("there is no instruction 0xfd %d: it uses a proposal that is not supported", op))
 	}

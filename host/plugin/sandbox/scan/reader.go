@@ -40,10 +40,13 @@ func (r *reader) bytes(n int) []byte {
 }
 
 func (r *reader) byte() byte {
-	if b := r.bytes(1); b != nil {
-		return b[0]
+	if len(r.data) == 0 {
+		r.fail(errCut)
+		return 0
 	}
-	return 0
+	b := r.data[0]
+	r.data = r.data[1:]
+	return b
 }
 
 // u32 reads an unsigned LEB128 number.
@@ -56,18 +59,20 @@ func (r *reader) u32() uint32 {
 	return uint32(n)
 }
 
-// skip reads a number of up to so many bytes whose value does not matter.
-func (r *reader) skip(most int) { r.leb(most) }
-
+// leb reads a number of up to so many bytes in LEB128.
 func (r *reader) leb(most int) (n uint64) {
-	for i := range most {
-		b := r.byte()
+	for i, b := range r.data[:min(most, len(r.data))] {
 		n |= uint64(b&0x7f) << (7 * i)
 		if b < 0x80 {
+			r.data = r.data[i+1:]
 			return n
 		}
 	}
-	r.fail(errors.New("a number has too many bytes"))
+	if len(r.data) < most {
+		r.fail(errCut)
+	} else {
+		r.fail(errors.New("a number has too many bytes"))
+	}
 	return 0
 }
 
