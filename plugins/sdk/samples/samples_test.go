@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -337,6 +338,24 @@ func cannotRestore(t *testing.T, d plugin.Trainer, dir, says string) {
 				}
 				return
 			}
+		}
+	}
+}
+
+// A module carries none of what a process needs to be called: it is 13 MB and 20
+// seconds of compiling less.
+func TestModulesAreSmall(t *testing.T) {
+	cmd := exec.Command("go", "list", "-deps", samples+"resumable")
+	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pkg := range strings.Fields(string(out)) {
+		switch {
+		case strings.HasPrefix(pkg, "google.golang.org/grpc"), strings.HasPrefix(pkg, "github.com/hashicorp/"),
+			pkg == "net", pkg == "crypto/tls":
+			t.Errorf("a module has %s in it", pkg)
 		}
 	}
 }
