@@ -5,11 +5,14 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/host/plugin/bundled"
+	"github.com/tunehost/tunehost/plugins/searchers/random"
 )
+
+var registry = bundled.New(random.Plugin)
 
 // TestMain makes the test binary its own runner.
 func TestMain(m *testing.M) {
-	if handled, exit := bundled.New().Main(os.Args[1:]); handled {
+	if handled, exit := registry.Main(os.Args[1:]); handled {
 		os.Exit(exit)
 	}
 	// The race detector makes each process wait a second before its end.

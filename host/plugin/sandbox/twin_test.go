@@ -30,7 +30,7 @@ import (
 type twins struct{ path string }
 
 // start starts the module as one of them.
-func (m twins) start(t *testing.T, kind sdk.Kind, name string) *process.Process {
+func (m twins) start(t testing.TB, kind sdk.Kind, name string) *process.Process {
 	t.Helper()
 	variable := map[sdk.Kind]string{sdk.KindSearcher: "SEARCHER", sdk.KindScheduler: "SCHEDULER"}[kind]
 	c := sandboxtest.Process(t, sandbox.Config{Kind: kind, Name: name, Path: m.path, Cache: sandboxtest.Cache(t),
