@@ -9,6 +9,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/schedulers/patience"
 	"github.com/tunehost/tunehost/plugins/schedulers/pbt"
 	"github.com/tunehost/tunehost/plugins/searchers/cmaes"
+	"github.com/tunehost/tunehost/plugins/searchers/gp"
 	"github.com/tunehost/tunehost/plugins/searchers/grid"
 	"github.com/tunehost/tunehost/plugins/searchers/random"
 	"github.com/tunehost/tunehost/plugins/searchers/sobol"
@@ -20,7 +21,7 @@ import (
 
 // plugins are those in the binary, in the order in which they are listed.
 var plugins = bundled.New(
-	random.Plugin, grid.Plugin, sobol.Plugin, tpe.Plugin, cmaes.Plugin,
+	random.Plugin, grid.Plugin, sobol.Plugin, tpe.Plugin, cmaes.Plugin, gp.Plugin,
 	fifo.Plugin, asha.Plugin, hyperband.Plugin, median.Plugin, patience.Plugin, pbt.Plugin,
 	command.Plugin(), digits.Plugin, chaos.Plugin,
 )

@@ -9,7 +9,7 @@ import (
 // learnChoices moves the odds towards the categories of the better half of a
 // generation, as far as they have the parameter, and keeps a margin for the others
 // (R. Hamano and others, CatCMA, 2024).
-func (s *strategy) learnChoices(steps []step, weights []float64) {
+func (s *strategy) learnChoices(steps []step, weights []float64, rate float64) {
 	for j, i := range s.choices {
 		odds := s.odds[j]
 		seen, moved := 0.0, make([]float64, len(odds))
@@ -20,14 +20,17 @@ func (s *strategy) learnChoices(steps []step, weights []float64) {
 			}
 		}
 		for c := range odds {
-			odds[c] += choiceRate * (moved[c] - float64(seen*odds[c]))
+			odds[c] += rate * (moved[c] - float64(seen*odds[c]))
 		}
 		s.keepOdds(odds)
 	}
 }
 
-// choiceRate is how far the odds go in a generation.
-const choiceRate = 0.25
+const (
+	// choiceRate is how far the odds go in a generation, firstRate how far they go
+	// at the beginning.
+	choiceRate, firstRate = 0.4, 0.5
+)
 
 // keepOdds gives every category so much that in a quarter of all points one
 // parameter or another, of n, has one that is not likely.

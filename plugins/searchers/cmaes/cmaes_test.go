@@ -107,7 +107,7 @@ func TestBits(t *testing.T) {
 			}
 		}
 	}
-	if got := hash.Sum64(); got != 0x13458c7a36dcf0e8 {
+	if got := hash.Sum64(); got != 0x838a5efd814ed4ea {
 		t.Errorf("%#x", got)
 	}
 }
@@ -312,8 +312,8 @@ func TestConstraints(t *testing.T) {
 	sum := &space.Expr{Op: space.Add, Args: []*space.Expr{{Op: space.Add, Args: []*space.Expr{number(0), number(1)}}, number(2)}}
 	sp := Reals(3, 0, 1)
 	sp.Constraints = []*space.Expr{{Op: space.Le, Args: []*space.Expr{sum, {Op: space.Const, Number: 0.6}}}}
-	got := Best(t, Plugin, Problem{Space: sp, Loss: func(p space.Point) float64 { return -p[0] - 2*p[1] - p[2] }}, "{}", 3, 150)
-	if got > -1.15 {
+	got := Best(t, Plugin, Problem{Space: sp, Loss: func(p space.Point) float64 { return -p[0] - 2*p[1] - p[2] }}, "{}", 3, 200)
+	if got > -1.1 {
 		t.Errorf("%.3f; the best is -1.2", got)
 	}
 	sp.Constraints = []*space.Expr{{Op: space.Const}}

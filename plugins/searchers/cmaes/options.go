@@ -13,11 +13,11 @@ const schema = `{
   "additionalProperties": false,
   "properties": {
     "startup": {
-      "type": "integer", "minimum": 1, "maximum": 2147483647, "default": 8,
-      "description": "How many trials have finished with a finite result before the best of them is where the search begins; until then points are spread evenly. Set it to the number of trials that are known already to begin with what they found."
+      "type": "integer", "minimum": 1, "maximum": 2147483647, "default": 16,
+      "description": "How many trials have finished with a finite result before the search begins around the best third of them; until then points are spread evenly. Set it to the number of trials that are known already to begin with what they found."
     },
     "sigma": {
-      "type": "number", "minimum": 0.0001, "maximum": 1, "default": 0.2,
+      "type": "number", "minimum": 0.0001, "maximum": 1, "default": 0.17,
       "description": "The standard deviation at the beginning, as a share of a parameter's range."
     },
     "population": {
@@ -48,7 +48,7 @@ type options struct {
 	Repeats    bool    `json:"repeats"`
 }
 
-func defaults() options { return options{Startup: 8, Sigma: 0.2, Restarts: true} }
+func defaults() options { return options{Startup: 16, Sigma: 0.17, Restarts: true} }
 
 // readOptions reads what the schema describes.
 func readOptions(text []byte) (options, error) {

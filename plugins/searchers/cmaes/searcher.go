@@ -118,17 +118,44 @@ func (s *searcher) take(o *outcomes.Outcome) {
 	}
 }
 
-// begin makes the first distribution, around the best trial.
+// begin makes the first distribution: around the best third of the trials, the more
+// the better they are, with categories that are likely where they are common there.
 func (s *searcher) begin() {
-	at := cube.Of(s.axes, s.best)
-	for i, u := range at {
-		if math.IsNaN(u) {
-			at[i] = 0.5
+	slices.SortStableFunc(s.ended, func(a, b *outcomes.Outcome) int { return cmp.Compare(a.Losses[0], b.Losses[0]) })
+	finite := 0
+	for _, o := range s.ended {
+		if o.Finite() {
+			finite++
 		}
 	}
-	s.strategy = newStrategy(s.layout, s.options, population(s.layout, s.options), at)
-	slices.SortStableFunc(s.ended, func(a, b *outcomes.Outcome) int { return cmp.Compare(a.Losses[0], b.Losses[0]) })
+	var top []step
+	for _, o := range s.ended[:(finite+2)/3] {
+		top = append(top, step{trial: o.Trial, at: cube.Of(s.axes, o.Point)})
+	}
 	s.ended = nil
+	weights := newRates(2*len(top)+1, len(s.numbers)).weights[:len(top)]
+	s.strategy = newStrategy(s.layout, s.options, population(s.layout, s.options), middle(top, weights, len(s.axes)))
+	s.strategy.learnChoices(top, weights, firstRate)
+}
+
+// middle is the weighted mean of the trials that have a parameter, and 0.5 for what
+// none has.
+func middle(top []step, weights []float64, dims int) []float64 {
+	at := make([]float64, dims)
+	for i := range at {
+		sum, weight := 0.0, 0.0
+		for k, t := range top {
+			if !math.IsNaN(t.at[i]) {
+				sum += float64(weights[k] * t.at[i])
+				weight += weights[k]
+			}
+		}
+		at[i] = 0.5
+		if weight > 0 {
+			at[i] = sum / weight
+		}
+	}
+	return at
 }
 
 // restart begins again elsewhere when there is nothing more to find.

@@ -32,7 +32,7 @@ func (s *strategy) learn(trials []*outcomes.Outcome) {
 	}
 	weights := s.rates.shared(losses)
 	s.generations++
-	s.learnChoices(steps, weights)
+	s.learnChoices(steps, weights, choiceRate)
 	if len(s.numbers) > 0 {
 		s.learnNumbers(steps, weights)
 	}

@@ -15,6 +15,8 @@ const (
 	// maxTried is how many values of a parameter are tried one by one; integers
 	// with more are treated as a continuum, and then their neighbours are tried.
 	maxTried = 16
+	// maxStepped is about how many parameters a step goes through.
+	maxStepped = 32
 )
 
 // bases are the points of the model with the least means, best first, as values.
@@ -148,10 +150,11 @@ func (h *hunt) arrive(c candidate, moving []int, u []float64) candidate {
 	return c
 }
 
-// step tries the values of what is not a continuum.
+// step tries the values of what is not a continuum: with many parameters, of some.
 func (h *hunt) step(c candidate) candidate {
+	share := maxStepped / float64(len(h.order))
 	for k, i := range h.order {
-		if !h.free(&c, k) || k < h.numbers && h.axes[i].Step == 0 {
+		if !h.free(&c, k) || k < h.numbers && h.axes[i].Step == 0 || share < 1 && h.rng.Float64() >= share {
 			continue
 		}
 		for _, x := range h.values(i, c.point[i]) {
