@@ -20,7 +20,7 @@ func (s *strategy) learnChoices(steps []step, weights []float64, rate float64) {
 			}
 		}
 		for c := range odds {
-			odds[c] += rate * (moved[c] - float64(seen*odds[c]))
+			odds[c] += float64(rate * (moved[c] - float64(seen*odds[c])))
 		}
 		s.keepOdds(odds)
 	}

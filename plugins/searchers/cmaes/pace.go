@@ -137,9 +137,9 @@ func (r *rate) adapt(step []float64) {
 	const target, damping = 1.4, 0.1
 	times(r.step, 1-r.memory)
 	dense.Add(r.step, r.memory, step)
-	r.square += r.memory * (dense.Dot(step, step) - r.square)
+	r.square += float64(r.memory * (dense.Dot(step, step) - r.square))
 	mean := dense.Dot(r.step, r.step)
-	signal, noise := mean-r.memory/(2-r.memory)*r.square, r.square-mean
+	signal, noise := mean-float64(r.memory/(2-r.memory)*r.square), r.square-mean
 	if !(noise > 0) {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/plugins/sdk/space"
+	"github.com/tunehost/tunehost/plugins/searchers/internal/cube"
 	. "github.com/tunehost/tunehost/plugins/searchers/internal/searchtest"
 )
 
@@ -156,5 +157,30 @@ func TestFill(t *testing.T) {
 	sd := math.Sqrt(squares/n - mean*mean)
 	if math.Abs(mean-0.58) > 0.01 || math.Abs(sd-0.6*s.sigma) > 0.01 {
 		t.Errorf("mean %.3f, deviation %.3f", mean, sd)
+	}
+}
+
+// Where in its cell a value with steps was drawn is not known, and drawn again: what
+// comes out is distributed as what went in.
+func TestFillCells(t *testing.T) {
+	sp := Reals(2, 0, 1)
+	sp.Params[0].Step = 0.2
+	s := newStrategy(newLayout(sp), defaults(), 8, []float64{0.42, 0.5})
+	s.covariance[1][0] = -0.7
+	s.factorise()
+	rng := space.NewRand(2)
+	sum, squares, products, n := 0.0, 0.0, 0.0, 6000.0
+	for k := range int(n) {
+		u := s.drawNumbers(rng, 1)
+		p := space.Point{s.axis(0).Value(u[0]), u[1]}
+		x := s.newFiller().complete(&step{trial: uint32(k), at: cube.Of(s.axes, p)})
+		if s.axis(0).Value(x[0]) != p[0] {
+			t.Fatalf("%v is not in the cell of %v", x[0], p[0])
+		}
+		a, b := (x[0]-s.mean[0])/s.sigma, (x[1]-s.mean[1])/s.sigma
+		sum, squares, products = sum+a, squares+a*a, products+a*b
+	}
+	if math.Abs(sum/n) > 0.06 || math.Abs(squares/n-1) > 0.08 || math.Abs(products/n+0.7) > 0.06 {
+		t.Errorf("mean %.3f, square %.3f, product %.3f", sum/n, squares/n, products/n)
 	}
 }

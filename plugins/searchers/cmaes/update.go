@@ -111,7 +111,7 @@ func (s *strategy) turn(steps []step, weights []float64, far bool) {
 	}
 	keep := 1 - r.one - float64(r.many*sum)
 	if far {
-		keep += r.one * r.center * (2 - r.center)
+		keep += float64(r.one * r.center * (2 - r.center))
 	}
 	for i, row := range s.covariance {
 		times(row[:i+1], keep)

@@ -2,6 +2,7 @@ package gp
 
 import (
 	"math"
+	"slices"
 
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -35,6 +36,9 @@ func (s *searcher) posterior(rng space.Source) *model {
 	} else {
 		shape = s.fitTo(places, losses)
 	}
+	if rng.Float64() < wary {
+		shape = shape.shorter()
+	}
 	waiting := h.waiting()
 	m := newModel(shape, s.at(places), y, s.numbers, len(waiting))
 	if m == nil {
@@ -44,6 +48,24 @@ func (s *searcher) posterior(rng space.Source) *model {
 		m.pend(x)
 	}
 	return m
+}
+
+const (
+	// wary is the share of suggestions for which the function is taken to vary ten
+	// times as much as the fit says, in squared length scales: they look where the
+	// model should be sure, and find out where it is wrong to be.
+	wary = 0.2
+	// variation is that factor.
+	variation = 10
+)
+
+// shorter is a shape with shorter length scales.
+func (s shape) shorter() shape {
+	s.rates = slices.Clone(s.rates)
+	for k := range s.rates {
+		s.rates[k] *= variation
+	}
+	return s
 }
 
 // data are at most limit of the first n trials that count, and their losses.

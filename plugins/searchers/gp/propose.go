@@ -87,7 +87,7 @@ func (h *hunt) score(x []float64) float64 {
 	value, _ := logImprovement((h.model.best - mean) / sd)
 	value += portable.Log(sd)
 	if h.price != nil {
-		value -= h.options.Cost * h.price.at(x)
+		value -= float64(h.options.Cost * h.price.at(x))
 	}
 	return value
 }
@@ -104,9 +104,9 @@ func (h *hunt) slope(x, gradient []float64) float64 {
 		gradient[k] = root * (float64(bySD*ofSD[k]) - float64(byZ/sd*ofMean[k]))
 	}
 	if h.price != nil {
-		value -= h.options.Cost * h.price.at(x)
+		value -= float64(h.options.Cost * h.price.at(x))
 		for k := range gradient {
-			gradient[k] -= h.options.Cost * h.price.weights[k]
+			gradient[k] -= float64(h.options.Cost * h.price.weights[k])
 		}
 	}
 	return value

@@ -159,7 +159,7 @@ func (s *search) try(step float64) bool {
 		fall += float64(s.g[i] * (s.nextX[i] - x))
 	}
 	value := s.f(s.nextX, s.nextG)
-	if !(value <= s.value+share*fall) || fall >= 0 {
+	if !(value <= s.value+float64(share*fall)) || fall >= 0 {
 		return false
 	}
 	s.value = value
