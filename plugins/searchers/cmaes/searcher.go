@@ -36,8 +36,10 @@ type searcher struct {
 	seen     *space.Seen
 	sequence *sequence.Sobol
 	trials   *outcomes.Trials
-	// ended are trials that no generation has yet.
-	ended []*outcomes.Outcome
+	// ended are trials that no generation has yet, finite how many of them have a
+	// finite result.
+	ended  []*outcomes.Outcome
+	finite int
 	// best is the best trial's point; nil: there is none.
 	best     space.Point
 	bestLoss float64
@@ -100,20 +102,18 @@ func (s *searcher) take(o *outcomes.Outcome) {
 		s.best, s.bestLoss = o.Point, o.Losses[0]
 	}
 	s.ended = append(s.ended, o)
-	finite := 0
-	for _, o := range s.ended {
-		if o.Finite() {
-			finite++
-		}
+	if o.Finite() {
+		s.finite++
 	}
 	switch {
 	case s.strategy == nil:
-		if finite >= s.options.Startup {
+		if s.finite >= s.options.Startup {
 			s.begin()
+			s.ended, s.finite = nil, 0
 		}
-	case len(s.ended) >= s.strategy.size && 2*finite >= s.strategy.size:
+	case len(s.ended) >= s.strategy.size && 2*s.finite >= s.strategy.size:
 		s.strategy.learn(s.ended)
-		s.ended = nil
+		s.ended, s.finite = nil, 0
 		s.restart()
 	}
 }
@@ -122,17 +122,10 @@ func (s *searcher) take(o *outcomes.Outcome) {
 // the better they are, with categories that are likely where they are common there.
 func (s *searcher) begin() {
 	slices.SortStableFunc(s.ended, func(a, b *outcomes.Outcome) int { return cmp.Compare(a.Losses[0], b.Losses[0]) })
-	finite := 0
-	for _, o := range s.ended {
-		if o.Finite() {
-			finite++
-		}
-	}
 	var top []step
-	for _, o := range s.ended[:(finite+2)/3] {
+	for _, o := range s.ended[:(s.finite+2)/3] {
 		top = append(top, step{trial: o.Trial, at: cube.Of(s.axes, o.Point)})
 	}
-	s.ended = nil
 	weights := newRates(2*len(top)+1, len(s.numbers)).weights[:len(top)]
 	s.strategy = newStrategy(s.layout, s.options, population(s.layout, s.options), middle(top, weights, len(s.axes)))
 	s.strategy.learnChoices(top, weights, firstRate)

@@ -38,9 +38,9 @@ func TestRestoredGoesOn(t *testing.T) {
 		objectives int
 	}{"every form": {EveryForm(), 1}, "tree": {Tree(), 1}, "fronts": {Reals(3, 0, 1), 2}} {
 		t.Run(name, func(t *testing.T) {
-			for seed := range uint64(4) {
+			for seed := range uint64(3) {
 				events, requests, points := story(t, c.space, c.objectives, seed)
-				cut := int(seed) * len(events) / 4
+				cut := int(seed) * len(events) / 3
 				fresh := Open(t, Plugin, c.space, withCost, c.objectives)
 				for _, e := range events[:cut] {
 					Observe(t, fresh, e)
@@ -249,12 +249,12 @@ func TestBits(t *testing.T) {
 
 // The limits are between what the model reaches and what models reach that are
 // broken in one way: the wrong sign of the improvement, categories that are all the
-// same, no fitting.
+// same, no fitting. At random it is 0.68, -1.93, 1.56 and 0.18.
 func TestConverges(t *testing.T) {
 	limits := []float64{0.41, -3.2, 0.15, 0.17}
 	for i, problem := range Problems() {
-		got := Best(t, Plugin, problem, "{}", 4, 60)
-		if t.Logf("%s: %.4f; random %.4f", problem.Name, got, Best(t, Plugin, problem, `{"startup": 100000}`, 4, 60)); got > limits[i] {
+		got := Best(t, Plugin, problem, "{}", 2, 60)
+		if t.Logf("%s: %.4f", problem.Name, got); got > limits[i] {
 			t.Errorf("%s: %.4f, want at most %.4f", problem.Name, got, limits[i])
 		}
 	}
