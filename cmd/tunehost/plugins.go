@@ -9,7 +9,9 @@ import (
 	"github.com/tunehost/tunehost/plugins/schedulers/patience"
 	"github.com/tunehost/tunehost/plugins/schedulers/pbt"
 	"github.com/tunehost/tunehost/plugins/searchers/bohb"
+	"github.com/tunehost/tunehost/plugins/searchers/cmaes"
 	"github.com/tunehost/tunehost/plugins/searchers/evolution"
+	"github.com/tunehost/tunehost/plugins/searchers/gp"
 	"github.com/tunehost/tunehost/plugins/searchers/grid"
 	"github.com/tunehost/tunehost/plugins/searchers/nsga2"
 	"github.com/tunehost/tunehost/plugins/searchers/random"
@@ -22,7 +24,7 @@ import (
 
 // plugins are those in the binary, in the order in which they are listed.
 var plugins = bundled.New(
-	random.Plugin, grid.Plugin, sobol.Plugin, tpe.Plugin, bohb.Plugin, evolution.Plugin, nsga2.Plugin,
+	random.Plugin, grid.Plugin, sobol.Plugin, tpe.Plugin, gp.Plugin, cmaes.Plugin, bohb.Plugin, evolution.Plugin, nsga2.Plugin,
 	fifo.Plugin, asha.Plugin, hyperband.Plugin, median.Plugin, patience.Plugin, pbt.Plugin,
 	command.Plugin(), digits.Plugin, chaos.Plugin,
 )
