@@ -8,6 +8,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/schedulers/median"
 	"github.com/tunehost/tunehost/plugins/schedulers/patience"
 	"github.com/tunehost/tunehost/plugins/schedulers/pbt"
+	"github.com/tunehost/tunehost/plugins/searchers/auto"
 	"github.com/tunehost/tunehost/plugins/searchers/bohb"
 	"github.com/tunehost/tunehost/plugins/searchers/cmaes"
 	"github.com/tunehost/tunehost/plugins/searchers/evolution"
@@ -24,7 +25,7 @@ import (
 
 // plugins are those in the binary, in the order in which they are listed.
 var plugins = bundled.New(
-	random.Plugin, grid.Plugin, sobol.Plugin, tpe.Plugin, gp.Plugin, cmaes.Plugin, bohb.Plugin, evolution.Plugin, nsga2.Plugin,
+	auto.Plugin, random.Plugin, grid.Plugin, sobol.Plugin, tpe.Plugin, gp.Plugin, cmaes.Plugin, bohb.Plugin, evolution.Plugin, nsga2.Plugin,
 	fifo.Plugin, asha.Plugin, hyperband.Plugin, median.Plugin, patience.Plugin, pbt.Plugin,
 	command.Plugin(), digits.Plugin, chaos.Plugin,
 )

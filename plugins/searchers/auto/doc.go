@@ -1,0 +1,2 @@
+// Package auto lets the other searchers suggest.
+package auto
