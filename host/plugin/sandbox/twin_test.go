@@ -1,29 +1,26 @@
 package sandbox_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math"
+	"path/filepath"
+	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/plugin/inproc"
 	"github.com/tunehost/tunehost/host/plugin/process"
 	"github.com/tunehost/tunehost/host/plugin/sandbox"
 	"github.com/tunehost/tunehost/host/plugin/sandbox/sandboxtest"
-	"github.com/tunehost/tunehost/plugins/schedulers/asha"
-	"github.com/tunehost/tunehost/plugins/schedulers/hyperband"
-	"github.com/tunehost/tunehost/plugins/schedulers/median"
-	"github.com/tunehost/tunehost/plugins/schedulers/pbt"
+	"github.com/tunehost/tunehost/host/plugin/sandbox/testdata/twin/bundle"
 	"github.com/tunehost/tunehost/plugins/schedulers/schedtest"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
-	"github.com/tunehost/tunehost/plugins/searchers/grid"
-	"github.com/tunehost/tunehost/plugins/searchers/random"
-	"github.com/tunehost/tunehost/plugins/searchers/sobol"
-	"github.com/tunehost/tunehost/plugins/searchers/tpe"
 )
 
 // twins is the module of bundled plugins.
@@ -88,7 +85,26 @@ func twinProblem(s *space.Space) sdk.Problem {
 }
 
 // same bits: NaN equals NaN, and 0 is not -0.
-var sameBits = cmp.Comparer(func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) })
+var sameBits = gocmp.Comparer(func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) })
+
+// All that are bundled are compared.
+func TestAllHaveTwins(t *testing.T) {
+	for kind, names := range map[string][]string{"searchers": slices.Sorted(maps.Keys(bundle.Searchers)), "schedulers": slices.Sorted(maps.Keys(bundle.Schedulers))} {
+		docs, err := filepath.Glob(filepath.Join("..", "..", "..", "plugins", kind, "*", "doc.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []string
+		for _, d := range docs {
+			if name := filepath.Base(filepath.Dir(d)); name != "schedtest" {
+				want = append(want, name)
+			}
+		}
+		if d := gocmp.Diff(want, names); d != "" {
+			t.Errorf("%s (-) and those that are compared (+):\n%s", kind, d)
+		}
+	}
+}
 
 // Modules suggest and decide, bit by bit, what the same code does in this process.
 func TestTwins(t *testing.T) {
@@ -98,7 +114,7 @@ func TestTwins(t *testing.T) {
 }
 
 func (m twins) searchers(t *testing.T) {
-	for name, value := range map[string]sdk.SearcherPlugin{"random": random.Plugin, "tpe": tpe.Plugin, "sobol": sobol.Plugin, "grid": grid.Plugin} {
+	for name, value := range bundle.Searchers {
 		t.Run(name, func(t *testing.T) {
 			s := wide(t)
 			if name == "grid" {
@@ -108,9 +124,13 @@ func (m twins) searchers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := search(t, here, s)
-			got := search(t, m.start(t, sdk.KindSearcher, name), s)
-			if d := cmp.Diff(want, got, sameBits); d != "" || len(want) < 20 {
+			trials := uint32(75)
+			if name == "gp" || name == "auto" {
+				trials = 30 // they take milliseconds
+			}
+			want := search(t, here, s, trials)
+			got := search(t, m.start(t, sdk.KindSearcher, name), s, trials)
+			if d := gocmp.Diff(want, got, sameBits); d != "" || len(want) != int(trials)/3 {
 				t.Errorf("%d answers; in process (-) and in the module (+):\n%s", len(want), d)
 			}
 		})
@@ -119,7 +139,7 @@ func (m twins) searchers(t *testing.T) {
 
 // search asks for suggestions, three at a time, and tells their results an asking
 // later.
-func search(t *testing.T, p plugin.Plugin, s *space.Space) (answers []sdk.Suggestions) {
+func search(t *testing.T, p plugin.Plugin, s *space.Space, trials uint32) (answers []sdk.Suggestions) {
 	t.Helper()
 	searcher, err := p.OpenSearcher(t.Context(), twinProblem(s), nil, nil)
 	if err != nil {
@@ -127,7 +147,7 @@ func search(t *testing.T, p plugin.Plugin, s *space.Space) (answers []sdk.Sugges
 	}
 	var events, late []sdk.Event
 	number := uint64(0)
-	for trial := uint32(0); trial < 75; trial += 3 {
+	for trial := uint32(0); trial < trials; trial += 3 {
 		for i := range events {
 			number++
 			events[i].Number = number
@@ -166,21 +186,17 @@ func bowl(s *space.Space, p space.Point) (loss float64) {
 }
 
 func (m twins) schedulers(t *testing.T) {
-	for name, c := range map[string]struct {
-		plugin  sdk.SchedulerPlugin
-		options string
-	}{
-		"asha": {asha.Plugin, `{"max": 27}`}, "hyperband": {hyperband.Plugin, `{"max": 27}`},
-		"median": {median.Plugin, `{}`}, "pbt": {pbt.Plugin, `{"interval": 3}`},
-	} {
+	options := map[string]string{"asha": `{"max": 27}`, "hyperband": `{"max": 27}`, "pbt": `{"interval": 3}`}
+	for name, value := range bundle.Schedulers {
 		t.Run(name, func(t *testing.T) {
-			here, err := inproc.New(c.plugin)
+			options := cmp.Or(options[name], "{}")
+			here, err := inproc.New(value)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := schedule(t, here, c.options)
-			got := schedule(t, m.start(t, sdk.KindScheduler, name), c.options)
-			if d := cmp.Diff(want, got, sameBits); d != "" || len(want.Out.Decisions) < 50 {
+			want := schedule(t, here, options)
+			got := schedule(t, m.start(t, sdk.KindScheduler, name), options)
+			if d := gocmp.Diff(want, got, sameBits); d != "" || len(want.Out.Decisions) < 50 && name != "fifo" {
 				t.Errorf("%d decisions; in process (-) and in the module (+):\n%s", len(want.Out.Decisions), d)
 			}
 			t.Logf("%d decisions, %d commands", len(want.Out.Decisions), len(want.Out.Commands))

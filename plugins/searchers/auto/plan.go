@@ -79,14 +79,10 @@ func choose(f facts) []phase {
 	case f.params > mostForGP:
 		return []phase{{0, []string{"tpe"}}}
 	}
-	mix := []string{"gp", "gp", "gp", "tpe"}
-	if f.conditional {
-		mix = []string{"gp", "tpe"}
-	}
-	return append([]phase{{0, []string{"gp"}}, {firstMix, mix}}, later(f)...)
+	return append([]phase{{0, []string{"gp"}}, {firstMix, []string{"gp", "gp", "gp", "tpe"}}}, later(f)...)
 }
 
-// later is what follows hundreds of trials.
+// later is what follows them.
 func later(f facts) []phase {
 	switch {
 	case f.objectives > mostFronts:

@@ -3,7 +3,6 @@ package auto
 import (
 	"context"
 	"fmt"
-	"os"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
@@ -55,7 +54,7 @@ type searcher struct {
 }
 
 func open(problem sdk.Problem, options []byte) (sdk.Searcher, sdk.Traits, error) {
-	s, err := newSearcher(problem, options, func(text string) { fmt.Fprintln(os.Stderr, text) })
+	s, err := newSearcher(problem, options, report)
 	if err != nil {
 		return nil, sdk.Traits{}, err
 	}
@@ -175,16 +174,18 @@ func (s *searcher) suggest(ctx context.Context, request sdk.Request) (space.Poin
 		if failed == nil && try < maxAsked {
 			again := request
 			again.Seed += uint64(try)
-			answer, err := m.Suggest(ctx, []sdk.Request{again})
-			if len(answer.Points) > 0 {
+			var answer sdk.Suggestions
+			if answer, failed = m.Suggest(ctx, []sdk.Request{again}); failed == nil && len(answer.Points) > 0 {
 				return answer.Points[0]
 			}
-			failed = err
 		}
 		return s.space.Draw(rng)
 	})
-	if failed != nil {
-		return nil, failed
+	switch {
+	case failed != nil:
+		return nil, failed // it names the trial
+	case err != nil:
+		return nil, fmt.Errorf("trial %d: %w", request.Trial, err)
 	}
-	return p, err
+	return p, nil
 }
