@@ -30,7 +30,7 @@ func BuildProgram(t testing.TB, pkg string) string {
 func build(t testing.TB, pkg, name string, env []string, flags ...string) string {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), name)
-	cmd := exec.Command("go", append(append([]string{"build", "-trimpath", "-o", out}, flags...), pkg)...)
+	cmd := exec.Command("go", append(append([]string{"build", "-o", out}, flags...), pkg)...)
 	cmd.Env = append(os.Environ(), env...)
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
