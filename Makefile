@@ -33,11 +33,15 @@ PYTHON_PROTO := $(PYTHON_SDK)/tunehost/_proto
 TEST_LOG := $(TOOLS)/test.log
 PROTO := plugins/sdk/proto
 FROZEN := $(PROTO)/v1.binpb
+JS := plugins/sdk/js
+# The messages that the JavaScript SDK loads: copies, so that it is whole wherever it lies.
+JS_PROTOS := $(addprefix tunehost/v1/,common.proto searcher.proto scheduler.proto trainable.proto)
+ASSEMBLYSCRIPT := plugins/sdk/assemblyscript
 
 # Programs in the examples find the virtual environment's python3.
 export PATH := $(VENV)/bin:$(PATH)
 
-CHECKS := toolchains build format vet staticcheck generated proto house python test examples
+CHECKS := toolchains build format vet staticcheck generated proto house python js assemblyscript test examples
 
 # heading,TEXT: with the time since make was started.
 STARTED := $(shell date +%s)
@@ -45,7 +49,7 @@ heading = @t=$$(($$(date +%s) - $(STARTED))); printf '\n== %s (at %d:%02d)\n' '$
 
 .PHONY: help
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: check
 check: $(CHECKS) ## everything that must hold, in order; what CI runs
@@ -110,6 +114,32 @@ house: ## who imports whom; the list of behaviours; links, files and functions i
 	$(call heading,house)
 	@go test -count=1 ./internal/...
 
+.PHONY: js
+js: $(JS)/node_modules/.package-lock.json ## the JavaScript SDK: types, copies of the protocol, its own tests
+	$(call heading,JavaScript)
+	@for file in $(JS_PROTOS); do diff -u $(PROTO)/$$file $(JS)/proto/$$file; done || { \
+	echo 'the copies in $(JS)/proto are old: run make generate and commit what changes' >&2; exit 1; }
+	@cd $(JS) && node_modules/.bin/tsc
+	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; \
+	$(call js_types,"$$fresh"); diff -r $(JS)/types "$$fresh" || { \
+	echo '$(JS)/types is not what the sources say: run make js-types and commit what changes' >&2; exit 1; }
+	@cd $(JS) && node --test test/*.test.js > $(TEST_LOG) || { cat $(TEST_LOG); exit 1; }
+
+# js_types,FOLDER: declarations of what the package exports.
+js_types = $(JS)/node_modules/.bin/tsc --project $(JS)/tsconfig.types.json --outDir $(1) && rm -rf $(1)/serve
+
+.PHONY: js-types
+js-types: $(JS)/node_modules/.package-lock.json ## declarations of the JavaScript SDK, anew
+	rm -rf $(JS)/types
+	$(call js_types,$(CURDIR)/$(JS)/types)
+
+.PHONY: assemblyscript
+assemblyscript: $(ASSEMBLYSCRIPT)/node_modules/.package-lock.json ## WASM modules of the AssemblyScript samples, into .tools
+	$(call heading,AssemblyScript)
+	@mkdir -p $(TOOLS)/assemblyscript
+	@cd $(ASSEMBLYSCRIPT) && for sample in climber halfway descent descent-resumable; do \
+	node_modules/.bin/asc samples/$$sample.ts --config asconfig.json --outFile $(TOOLS)/assemblyscript/$$sample.wasm; done
+	@ls -l $(TOOLS)/assemblyscript | awk 'NR > 1 { print "  " $$5 "\t" $$9 }'
 .PHONY: python
 python: $(VENV)/ready ## the Python SDK: types, tests, generated code; its plugins run in `make test`
 	$(call heading,python)
@@ -138,10 +168,12 @@ python_code = $(PROTOC)/bin/python -m grpc_tools.protoc -I$(PROTO) --python_out=
 	sed 's/^from tunehost\.v1 import/from tunehost._proto import/' $$file >$(PYTHON_PROTO)/$$(basename $$file); done
 
 .PHONY: generate
-generate: $(BUF) $(PROTOC)/ready ## generated code and docs/BEHAVIOURS.md, anew
+generate: $(BUF) $(PROTOC)/ready ## generated code, docs/CONFORMANCE.md and docs/BEHAVIOURS.md, anew
 	$(BUF) generate
 	$(call without_grpc_in_guests,$(PROTO))
 	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; $(call python_code,"$$fresh")
+	go test ./conformance -run TestList -rewrite
+	for file in $(JS_PROTOS); do cp $(PROTO)/$$file $(JS)/proto/$$file; done
 	go test ./internal/house -run Behaviours -rewrite
 
 .PHONY: freeze
@@ -163,10 +195,11 @@ hostbench: ## what the whole command costs, beside plain starts of programs; see
 	@go run ./bench/hostbench $(TOOLS)/tunehost
 
 .PHONY: soak
-soak: ## simulated worlds and crashes of the journal (SEEDS=100000 of each), and KILLS=200 of real hosts
+soak: ## simulated worlds and crashes of the journal (SEEDS=100000 of each), KILLS=200 of real hosts, all of conformance
 	go test -count=1 -timeout 0 ./core -run TestWorlds -seeds $(SEEDS)
 	go test -count=1 -timeout 0 ./core/journal -run TestRandomLives -lives $(SEEDS)
 	go test -count=1 -timeout 0 ./host/hosttest -run TestKilledHosts -kills $(KILLS)
+	go test -count=1 -timeout 0 ./cmd/tunehost -run TestConformance -long
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME=30s
@@ -189,11 +222,17 @@ quickstart: ## the first experiment
 
 .PHONY: clean
 clean: ## removes .tools and bin
-	rm -rf $(TOOLS) bin
+	rm -rf $(TOOLS) bin $(JS)/node_modules $(ASSEMBLYSCRIPT)/node_modules
 
 $(BUF):
 	@echo 'installing buf $(BUF_VERSION)'
 	@npm install --silent --no-save --no-audit --no-fund --prefix $(TOOLS)/buf-$(BUF_VERSION) @bufbuild/buf@$(BUF_VERSION)
+
+# What package-lock.json says, where the package's own sources find it.
+%/node_modules/.package-lock.json: %/package-lock.json
+	@echo 'installing what $* needs'
+	@npm ci --silent --no-audit --no-fund --prefix $*
+	@touch $@
 
 $(VENV)/ready: Makefile $(PYTHON_SDK)/pyproject.toml
 	@echo 'installing what Python examples and the Python SDK need'

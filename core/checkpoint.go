@@ -176,11 +176,12 @@ func (m *Machine) rewind(no TrialNo, l *live, ref CheckpointRef) {
 	}
 	c := &m.ckpts[no][len(m.ckpts[no])-1]
 	t.results = c.results
+	at := spot{i: -1}
 	for i, x := range c.cells {
-		own, w := m.cellOf(t, l, x.id) // another trial's cells may be in another order
-		own.summary = x.summary
+		at = m.cellOf(t, at, x.id) // another trial's cells may be in another order
+		m.cells[at.cell-1].summary = x.summary
 		if i < len(c.windows) {
-			*w = c.windows[i]
+			*l.window(at.i) = c.windows[i]
 		}
 	}
 }

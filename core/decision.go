@@ -113,7 +113,7 @@ func (m *Machine) endCommanded(c Command) {
 // has.
 func (m *Machine) resume(no TrialNo, front bool) {
 	t := &m.trials[no]
-	if t.state == Running && t.live != 0 && m.lives[t.live-1].intent == toPause {
+	if t.state == Running && t.live != 0 && m.lives[t.live-1].pausing() {
 		m.lives[t.live-1].restart = true
 		return
 	}

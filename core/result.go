@@ -60,49 +60,66 @@ func (m *Machine) count(t *trial, l *live, e *ResultReported) {
 	t.results++
 	t.lastAt = m.now
 	l.reported, l.last = true, e.Done
+	at := spot{i: -1}
 	for _, x := range e.Metrics {
-		m.summarise(t, l, x)
+		at = m.cellOf(t, at, x.ID)
+		m.cells[at.cell-1].summary.Add(l.window(at.i), x.Value)
 	}
 }
 
-func (m *Machine) summarise(t *trial, l *live, x Metric) {
-	c, w := m.cellOf(t, l, x.ID)
-	c.summary.Add(w, x.Value)
-}
-
-// cellOf finds a metric's cell and its window, or makes them.
-func (m *Machine) cellOf(t *trial, l *live, id MetricID) (*cell, *stat.Window) {
-	i, at := 0, t.cells
-	for ; at != 0; at = m.cells[at-1].next {
-		if m.cells[at-1].id == id {
-			break
-		}
-		i++
-	}
-	if at == 0 {
-		at = m.newCell(t, id)
-	}
+// window is that of the trial's i-th cell.
+func (l *live) window(i int) *stat.Window {
 	for len(l.windows) <= i {
 		l.windows = append(l.windows, stat.Window{})
 	}
-	return &m.cells[at-1], &l.windows[i]
+	return &l.windows[i]
+}
+
+// spot is a cell in a trial's list: its position, and its index plus one.
+type spot struct {
+	i    int
+	cell int32
+}
+
+// after is the next place; its cell is 0 at the end.
+func (m *Machine) after(t *trial, p spot) spot {
+	if p.i < 0 {
+		return spot{0, t.cells}
+	}
+	return spot{p.i + 1, m.cells[p.cell-1].next}
+}
+
+// cellOf finds a metric's cell, or makes it. It looks behind the last one found
+// first: results have their metrics in the same order, as a rule, and may have
+// thousands.
+func (m *Machine) cellOf(t *trial, last spot, id MetricID) spot {
+	if next := m.after(t, last); next.cell != 0 && m.cells[next.cell-1].id == id {
+		return next
+	}
+	last = spot{i: -1}
+	for {
+		next := m.after(t, last)
+		switch {
+		case next.cell == 0:
+			return m.newCell(t, last, id)
+		case m.cells[next.cell-1].id == id:
+			return next
+		}
+		last = next
+	}
 }
 
 // newCell appends to the end of the trial's list, so that windows stay aligned.
-func (m *Machine) newCell(t *trial, id MetricID) int32 {
+func (m *Machine) newCell(t *trial, last spot, id MetricID) spot {
 	m.cells = append(m.cells, cell{id: id})
 	n := int32(len(m.cells))
 	t.metrics++
-	if t.cells == 0 {
+	if last.i < 0 {
 		t.cells = n
-		return n
+	} else {
+		m.cells[last.cell-1].next = n
 	}
-	at := t.cells
-	for m.cells[at-1].next != 0 {
-		at = m.cells[at-1].next
-	}
-	m.cells[at-1].next = n
-	return n
+	return spot{last.i + 1, n}
 }
 
 // lacking returns the index of a required metric that the result does not

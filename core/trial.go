@@ -122,6 +122,11 @@ type live struct {
 	taken     []checkpoint  // under way, as of the results that they are of
 }
 
+// pausing: it is about to pause, perhaps after a save.
+func (l *live) pausing() bool {
+	return l.intent == toPause || l.intent == noIntent && l.verdict == Pause
+}
+
 // begin makes it that of a new attempt; decisions owed stay owed, and rewind
 // looks after the windows.
 func (l *live) begin(p resource.Placement) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/core/record"
 )
 
@@ -31,7 +32,11 @@ type Crew interface {
 // Limits of a step.
 const (
 	maxBatchEvents = 4096
-	slowStep       = time.Second
+	// A step ends with the event that reaches one of these, far below what the
+	// journal takes at a time: a result can be many records, and a large one.
+	maxBatchRecords = 16384
+	maxBatchBytes   = 4 << 20
+	slowStep        = time.Second
 )
 
 // Loop is the one place where things happen: what is in the inbox is recorded,
@@ -57,6 +62,7 @@ type Loop struct {
 	names    names
 	heard    func(core.Event) // before its actions are carried out
 	records  [][]byte
+	bytes    int // of records
 	spare    []news
 }
 
@@ -97,7 +103,8 @@ func (l *Loop) stepAll(batch []news) error {
 			continue
 		}
 		n := l.rules.cut(untilQuery(batch[:min(len(batch), maxBatchEvents)]))
-		if err := l.step(batch[:n]); err != nil {
+		n, err := l.step(batch[:n])
+		if err != nil {
 			return err
 		}
 		batch = batch[n:]
@@ -115,21 +122,23 @@ func untilQuery(batch []news) []news {
 	return batch
 }
 
-// step is the whole of it: record, apply, act.
-func (l *Loop) step(batch []news) error {
+// step is the whole of it: record, apply, act. It says how much of the batch it
+// has taken, which is at least one.
+func (l *Loop) step(batch []news) (int, error) {
 	started := l.clock.Now()
 	l.tick(started)
-	if err := l.encode(batch); err != nil {
-		return err
+	n, err := l.encode(batch)
+	if err != nil {
+		return 0, err
 	}
 	if err := l.keep(); errors.Is(err, errFull) {
-		return err
+		return 0, err
 	} else if err != nil {
-		return fmt.Errorf("the record cannot be written: %w", err)
+		return 0, fmt.Errorf("the record cannot be written: %w", err)
 	}
 	for _, b := range l.records {
 		if err := l.apply(b); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	l.stepped = true
@@ -137,7 +146,7 @@ func (l *Loop) step(batch []news) error {
 	if d := l.clock.Since(started); d > slowStep {
 		l.log.Slow("the loop's step", d)
 	}
-	return nil
+	return n, nil
 }
 
 // tick sets the running time, which never goes back.
@@ -156,28 +165,45 @@ func (l *Loop) time() int64 {
 // setTime lets a caller's clock count, and no other from here on.
 func (l *Loop) setTime(at int64) { l.timed, l.now = true, max(l.now, at) }
 
-func (l *Loop) encode(batch []news) error {
-	l.records = l.records[:0]
+// encode makes records of the batch, or of its first part where they are many.
+func (l *Loop) encode(batch []news) (int, error) {
+	l.records, l.bytes = l.records[:0], 0
 	for i := range batch {
 		e := batch[i].event
 		if r := batch[i].result; r != nil {
 			if err := l.nameMetrics(r); err != nil {
-				return err
+				return 0, err
 			}
 			e = l.rules.result(l.machine, l.names, r)
 		}
 		if err := l.add(e); err != nil {
-			return err
+			return 0, err
+		}
+		if len(l.records) >= maxBatchRecords || l.bytes >= maxBatchBytes {
+			return i + 1, nil
 		}
 	}
-	return nil
+	return len(batch), nil
 }
 
 func (l *Loop) add(e core.Event) error {
 	b, err := record.Append(nil, l.now, e)
 	l.records = append(l.records, b)
+	l.bytes += len(b)
 	return err
 }
+
+// recordable says whether an event is small enough for the record.
+func recordable(e core.Event) error {
+	b, err := record.Append(nil, 0, e)
+	if err == nil && len(b) > maxRecord {
+		err = fmt.Errorf("it has %d bytes in the record; at most %d", len(b), maxRecord)
+	}
+	return err
+}
+
+// maxRecord leaves room for the time.
+const maxRecord = journal.MaxRecordBytes - 64
 
 // nameMetrics gives each new metric its number.
 func (l *Loop) nameMetrics(r *result) error {

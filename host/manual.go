@@ -12,6 +12,7 @@ import (
 	"github.com/tunehost/tunehost/core/stat"
 	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/asktell"
+	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -225,7 +226,7 @@ func (m *manual) tell(ctx context.Context, r asktell.Request) (asktell.Answer, e
 		m.inbox.postResult(&result{no, m.hands[no], sdk.Result{Metrics: r.Metrics, Iteration: r.Iteration, Done: true}})
 	}
 	before := m.machine.View(no).Results
-	if err := m.end(ctx, no, r.Failed); err != nil {
+	if err := m.end(ctx, no, untrusted.Text(r.Failed, untrusted.MaxText)); err != nil {
 		return nil, err
 	}
 	if v := m.machine.View(no); news && v.Results == before {

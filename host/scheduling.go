@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -63,12 +64,19 @@ func (s *scheduling) run(ctx context.Context) {
 
 // handle ends the experiment, saved, when the scheduler is beyond help (B-077).
 func (s *scheduling) handle(ctx context.Context, items []scheduleWork) error {
-	err := s.decide(ctx, items)
-	if err != nil && ctx.Err() == nil {
-		s.inbox.post(&core.PluginFailed{Error: err.Error()})
+	for part := range slices.Chunk(items, maxDecided) {
+		if err := s.decide(ctx, part); err != nil {
+			if ctx.Err() == nil {
+				s.inbox.post(&core.PluginFailed{Error: err.Error()})
+			}
+			return err
+		}
 	}
-	return err
+	return nil
 }
+
+// maxDecided is how many events are decided at a time: the answer is one record.
+const maxDecided = 1024
 
 // checkStuck ends an experiment whose scheduler has answered all that it was told
 // and keeps the last trials paused: they would wait for ever.
@@ -98,6 +106,9 @@ func (s *scheduling) decide(ctx context.Context, items []scheduleWork) error {
 		s.log.Slow("scheduler "+s.name+", deciding,", d)
 	}
 	e, err := decided(due, answer, s.params)
+	if err == nil {
+		err = recordable(e)
+	}
 	if err != nil {
 		return fmt.Errorf("scheduler %s: its command cannot be carried out: %w", s.name, err)
 	}

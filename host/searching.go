@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/tunehost/tunehost/core"
@@ -98,6 +99,9 @@ func (s *searching) ask(ctx context.Context, a core.AskSearcher) error {
 			return s.failed(ctx, err)
 		}
 		e.Suggestions = append(e.Suggestions, g)
+	}
+	if err := recordable(e); err != nil {
+		return s.failed(ctx, fmt.Errorf("searcher %s: its suggestions cannot be recorded: %w", s.name, err))
 	}
 	s.inbox.post(e)
 	return nil

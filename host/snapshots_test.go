@@ -156,7 +156,7 @@ func chainedRun(t *testing.T) (o Options, searchers, schedulers *lives, dir stri
 	searchers, schedulers = &lives{}, &lives{}
 	ctx, cancel := context.WithCancel(t.Context())
 	n := &notebook{before: func(call int, events []sdk.ReporterEvent) (int, error) {
-		if events[len(events)-1].Number > 250 {
+		if events[len(events)-1].Number > 120 {
 			cancel()
 		}
 		return 0, nil
@@ -168,7 +168,7 @@ func chainedRun(t *testing.T) (o Options, searchers, schedulers *lives, dir stri
 		t.Fatalf("%+v %v", ended, err)
 	}
 	n.before = nil
-	o.Sets = []string{"budget.when=trials >= 80"}
+	o.Sets = []string{"budget.when=trials >= 35"}
 	return o, searchers, schedulers, ended.Dir
 }
 
@@ -186,7 +186,7 @@ func TestResumeFromSnapshots(t *testing.T) {
 			t.Errorf("%s: %d lives, %d of them from a snapshot; want 2 and 1", name, len(l.all), l.restored)
 		}
 		first, second := l.all[0], l.all[1]
-		if second.Seen-second.told < first.Seen-150 || second.Seen-second.told > first.Seen {
+		if second.Seen-second.told < first.Seen-100 || second.Seen-second.told > first.Seen {
 			t.Errorf("%s: its first life saw %d events, its second began after %d", name, first.Seen, second.Seen-second.told)
 		}
 		if files, _ := filepath.Glob(filepath.Join(dir, "snapshots", name+"-*")); len(files) != keptSnapshots {

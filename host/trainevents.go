@@ -69,7 +69,7 @@ func (t *training) note(r *run, text string, write func(string)) {
 
 // maxMetricNames is how many metrics all trials together may have: each is kept
 // for the experiment's life.
-const maxMetricNames = 100_000
+const maxMetricNames = 2 * sdk.MaxMetrics
 
 // result takes in a result that makes sense, and fails a trial whose does not.
 func (t *training) result(r *run, x sdk.Result) {

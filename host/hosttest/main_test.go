@@ -26,6 +26,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/schedulers/median"
 	"github.com/tunehost/tunehost/plugins/schedulers/pbt"
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/channel"
 	"github.com/tunehost/tunehost/plugins/sdk/samples/reporter/lines"
 	"github.com/tunehost/tunehost/plugins/searchers/grid"
 	"github.com/tunehost/tunehost/plugins/searchers/random"
@@ -36,7 +37,8 @@ import (
 )
 
 var plugged = bundled.New(random.Plugin, grid.Plugin, sobol.Plugin, fifo.Plugin, asha.Plugin, hyperband.Plugin, median.Plugin,
-	pbt.Plugin, forgetful, chaos.Plugin, digits.Plugin, command.Plugin(), lines.Plugin, torn)
+	pbt.Plugin, forgetful, chaos.Plugin, digits.Plugin, command.Plugin(), lines.Plugin, torn,
+	rogueSearcher, rogueScheduler, outside, telltale, fickle)
 
 // forgetful is a scheduler that pauses every trial and wakes none.
 var forgetful = sdk.SchedulerPlugin{
@@ -62,10 +64,29 @@ func TestMain(m *testing.M) {
 	if handled, exit := plugged.Main(os.Args[1:]); handled {
 		os.Exit(exit)
 	}
+	if len(os.Args) == 4 && os.Args[1] == "report-client" {
+		reportClient(os.Args[2], os.Args[3])
+	}
 	if text, ok := os.LookupEnv(hostVariable); ok {
 		os.Exit(runHost(text))
 	}
 	os.Exit(m.Run())
+}
+
+// reportClient is what `tunehost report NAME=VALUE` does.
+func reportClient(name, text string) {
+	var v float64
+	_, err := fmt.Sscan(text, &v)
+	if err == nil {
+		var d channel.Decision
+		d, err = channel.Report(os.Getenv("TUNEHOST_CHANNEL"), map[string]float64{name: v}, 0, "")
+		fmt.Println(d)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
 }
 
 // settings are what a host's process is told.

@@ -12,10 +12,10 @@ import (
 	"unicode/utf8"
 )
 
-// Limits in bytes, before what is not printable is escaped.
+// Limits in bytes.
 const (
 	MaxText   = 64 << 10 // of an error, or of a line for the log
-	MaxReason = 4 << 10  // of a decision's reason
+	MaxReason = 512      // of a decision's reason
 )
 
 // Line is s on one line of at most max bytes, with all that is not printable
@@ -33,6 +33,9 @@ func escape(s string, max int, lines bool) string {
 	strange := func(r rune) bool { return r != '\t' && !unicode.IsPrint(r) && !(lines && r == '\n') }
 	if cut || !utf8.ValidString(s) || strings.ContainsFunc(s, strange) {
 		s = escaped(s, strange)
+	}
+	if len(s) > max { // escapes are longer
+		s, cut = strings.ToValidUTF8(s[:max], ""), true
 	}
 	if cut {
 		s += " [cut]"

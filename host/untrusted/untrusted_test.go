@@ -37,6 +37,9 @@ func FuzzLine(f *testing.F) {
 				t.Fatalf("%q has %q", got, r)
 			}
 		}
+		if len(got) > most+len(" [cut]") {
+			t.Fatalf("%d bytes, at most %d", len(got), most)
+		}
 		if Line(got, len(got)) != got {
 			t.Fatalf("%q is escaped twice", got)
 		}

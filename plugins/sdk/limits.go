@@ -17,6 +17,9 @@ const (
 	MaxIteration = 1 << 53
 )
 
+// maxPath is the length of the longest path on any system, in bytes.
+const maxPath = 4096
+
 // CheckMetricName says why a name cannot be a metric's: 1 to MaxMetricName of
 // A-Z a-z 0-9 _ . : / -
 func CheckMetricName(name string) error {
@@ -46,6 +49,9 @@ func nameByte(c byte) bool {
 func CheckResult(r *Result) error {
 	if len(r.Metrics) > MaxMetrics {
 		return fmt.Errorf("a result has %d metrics; at most %d", len(r.Metrics), MaxMetrics)
+	}
+	if len(r.Checkpoint) > maxPath {
+		return fmt.Errorf("the path of its checkpoint has %d bytes; at most %d", len(r.Checkpoint), maxPath)
 	}
 	if r.Iteration > MaxIteration {
 		return fmt.Errorf("iteration %d is beyond %d", r.Iteration, uint64(MaxIteration))

@@ -23,6 +23,7 @@ func TestCheckResult(t *testing.T) {
 		"longest":         {Result{Metrics: []Metric{{Name: strings.Repeat("n", MaxMetricName)}}}, ""},
 		"too many":        {Result{Metrics: many(MaxMetrics + 1)}, "a result has 10001 metrics; at most 10000"},
 		"far":             {Result{Iteration: MaxIteration + 1}, "beyond"},
+		"path":            {Result{Checkpoint: strings.Repeat("/x", 3000)}, "the path of its checkpoint has 6000 bytes"},
 		"no name":         {Result{Metrics: []Metric{{}}}, "a metric has no name"},
 		"10 kB":           {Result{Metrics: []Metric{{Name: strings.Repeat("n", 10_000)}}}, "longer than 128 bytes"},
 		"control":         {Result{Metrics: []Metric{{Name: "a\x1b[31m"}}}, `"a\x1b[31m" has a character other than`},

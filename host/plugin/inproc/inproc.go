@@ -58,6 +58,9 @@ func (p *inproc) Close() error {
 	return nil
 }
 
+// Transport says how the plugin is reached.
+func (p *inproc) Transport() string { return "in-process" }
+
 func (p *inproc) wrong(kind sdk.Kind) error {
 	return p.life.failure(plugin.NotStarted, fmt.Sprintf("is no %s", kind), nil)
 }

@@ -38,7 +38,7 @@ func (p *Process) startFailure(ctx, within context.Context, err error) error {
 	case within.Err() != nil:
 		return fail(fmt.Sprintf("was not ready within %v of its start", p.startTimeout()))
 	case status.Code(err) == codes.Unimplemented:
-		return fail("is no " + p.config.kind())
+		return p.failure(plugin.NotStarted, "is no "+p.config.kind(), errOtherKind)
 	}
 	if how := p.runner.status(exitWait); how != "" && socket == "" {
 		return fail(how + " before the handshake: it is no tunehost plugin, or it failed to start")

@@ -91,6 +91,7 @@ type Process struct {
 	client *goplugin.Client
 	conn   *grpc.ClientConn
 	infos  []sdk.Info // the first is of the kind that it was started as
+	future future
 
 	mu     sync.Mutex
 	opened bool
@@ -171,6 +172,8 @@ func (p *Process) clientConfig(id *identity) *goplugin.ClientConfig {
 			grpc.WithContextDialer(p.runner.dial),
 			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxReceive)),
 			grpc.WithIdleTimeout(0),
+			grpc.WithUnaryInterceptor(p.future.call),
+			grpc.WithStreamInterceptor(p.future.stream),
 		},
 	}
 }

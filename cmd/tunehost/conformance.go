@@ -1,0 +1,268 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/tunehost/tunehost/conformance"
+	"github.com/tunehost/tunehost/host/nearest"
+	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// conformanceFlags are what the command is told beside the plugin.
+type conformanceFlags struct {
+	options, params, kind, only string
+	json, list, short           bool
+}
+
+func (a *app) conformanceCommand() *cobra.Command {
+	var f conformanceFlags
+	cmd := &cobra.Command{
+		Use:   "conformance PATH|NAME",
+		Short: "Check that a plugin keeps the rules",
+		Long: `Check that a plugin, the program at PATH or the bundled one of a NAME, does what every
+plugin must do: each rule is looked at in experiments that the command plays with it.
+The exit status is 1 when a rule is broken.`,
+		Example: `  tunehost conformance ./my-searcher
+  tunehost conformance ./train.py --params '{"lr": 0.1}'
+  tunehost conformance asha --options '{"type": "promotion"}' --only scheduler/ends
+  tunehost conformance --list --only trainable`,
+		Args: wants(0, 1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			switch {
+			case f.list:
+				return a.listChecks(f, args)
+			case len(args) == 0:
+				return usage("conformance: something is missing; expected: tunehost conformance PATH|NAME")
+			}
+			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			return a.conformance(ctx, f, args[0])
+		},
+	}
+	cmd.Flags().StringVar(&f.options, "options", "", "the plugin's options, a JSON object")
+	cmd.Flags().StringVar(&f.params, "params", "", "parameters that a trainable can train with, a JSON object")
+	cmd.Flags().StringVar(&f.kind, "kind", "", "searcher, scheduler or trainable, for a program that is several")
+	cmd.Flags().StringVar(&f.only, "only", "", "checks to run: one, a folder of them (searcher/given) or a pattern with *")
+	cmd.Flags().BoolVar(&f.short, "short", false, "play small experiments")
+	cmd.Flags().BoolVar(&f.list, "list", false, "print the checks and run none")
+	jsonFlag(cmd.Flags(), &f.json, "print one JSON object a line for each check, then a summary")
+	return cmd
+}
+
+var suiteKinds = []sdk.Kind{sdk.KindSearcher, sdk.KindScheduler, sdk.KindTrainable}
+
+// listChecks prints checks: those for a plugin, or all.
+func (a *app) listChecks(f conformanceFlags, args []string) error {
+	kinds := suiteKinds
+	if len(args) == 1 {
+		s, err := a.starter(context.Background(), args[0], f.kind)
+		if err != nil {
+			return err
+		}
+		kinds = []sdk.Kind{s.kind}
+	}
+	var checks []conformance.Check
+	for _, k := range kinds {
+		some, err := conformance.Select(conformance.Checks(k), f.only)
+		if err != nil {
+			return asUsage(err)
+		}
+		checks = append(checks, some...)
+	}
+	if len(checks) == 0 {
+		return noCheck(f.only, kinds)
+	}
+	for _, c := range checks {
+		if f.json {
+			if err := a.line(listedCheck{c.Name, c.Rule, c.Source}); err != nil {
+				return err
+			}
+			continue
+		}
+		a.say("%s\n    %s (%s)", a.bold(c.Name), c.Rule, strings.Join(c.Source, ", "))
+	}
+	return nil
+}
+
+// listedCheck has the stable shape of `conformance --list --json`.
+type listedCheck struct {
+	Check  string   `json:"check"`
+	Rule   string   `json:"rule"`
+	Source []string `json:"source"`
+}
+
+func noCheck(only string, kinds []sdk.Kind) error {
+	var names []string
+	for _, k := range kinds {
+		for _, c := range conformance.Checks(k) {
+			names = append(names, c.Name)
+		}
+	}
+	hint := nearest.Hint(only, names)
+	if hint == "" {
+		hint = "; `tunehost conformance --list` lists them"
+	}
+	return usage("no check is named %q%s", only, hint)
+}
+
+// starter is how a plugin under test is started.
+type starter struct {
+	kind sdk.Kind
+	name string
+	open conformance.Open
+}
+
+// starter turns the command's argument into a plugin: a name or a path.
+func (a *app) starter(ctx context.Context, arg, kind string) (starter, error) {
+	p, err := find(arg)
+	if err != nil {
+		return starter{}, err
+	}
+	s := starter{p.Kind, p.Name, nil}
+	if kind != "" {
+		s.kind = sdk.Kind(kind)
+	}
+	start := starting(p)
+	if s.kind == "" {
+		if s.kind, err = kindOf(ctx, start); err != nil {
+			return starter{}, asUsage(err)
+		}
+	}
+	s.open = func(ctx context.Context) (plugin.Plugin, error) { return start(ctx, s.kind) }
+	return s, nil
+}
+
+// kindOf asks a plugin what it is.
+func kindOf(ctx context.Context, start func(context.Context, sdk.Kind) (plugin.Plugin, error)) (sdk.Kind, error) {
+	p, err := start(ctx, "")
+	if err != nil {
+		return "", err
+	}
+	info, err := p.Describe(ctx)
+	return info.Kind, errors.Join(err, p.Close())
+}
+
+func (f *conformanceFlags) check() error {
+	for name, text := range map[string]string{"--options": f.options, "--params": f.params} {
+		var object map[string]json.RawMessage
+		if text != "" && (json.Unmarshal([]byte(text), &object) != nil || object == nil) {
+			return usage("conformance: %s is no JSON object: %s", name, text)
+		}
+	}
+	for _, k := range suiteKinds {
+		if f.kind == "" || f.kind == string(k) {
+			return nil
+		}
+	}
+	return usage("conformance: --kind is %q; expected: searcher, scheduler or trainable", f.kind)
+}
+
+// summary has the stable shape of the last line of `conformance --json`.
+type summary struct {
+	Plugin        string   `json:"plugin"`
+	Kind          sdk.Kind `json:"kind"`
+	Passed        int      `json:"passed"`
+	Failed        int      `json:"failed"`
+	NotApplicable int      `json:"not_applicable"`
+	Seconds       float64  `json:"seconds"`
+}
+
+// add counts a result.
+func (s *summary) add(r conformance.Result) {
+	switch r.Outcome {
+	case conformance.Passed:
+		s.Passed++
+	case conformance.Failed:
+		s.Failed++
+	default:
+		s.NotApplicable++
+	}
+	s.Seconds += r.Seconds
+}
+
+func (a *app) conformance(ctx context.Context, f conformanceFlags, arg string) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	s, err := a.starter(ctx, arg, f.kind)
+	if err != nil {
+		return err
+	}
+	chosen, err := conformance.Select(conformance.Checks(s.kind), f.only)
+	if err != nil {
+		return asUsage(err)
+	}
+	if len(chosen) == 0 {
+		return noCheck(f.only, []sdk.Kind{s.kind})
+	}
+	sum := summary{Plugin: s.name, Kind: s.kind}
+	view := a.viewOf(chosen, f.json)
+	o := conformance.Options{Options: json.RawMessage(f.options), Params: json.RawMessage(f.params), Only: f.only, Short: f.short}
+	var printed error
+	err = conformance.Run(ctx, s.kind, s.open, o, func(r conformance.Result) {
+		if ctx.Err() != nil {
+			return // it did not come to its end
+		}
+		sum.add(r)
+		printed = errors.Join(printed, view(r))
+	})
+	if err = errors.Join(err, printed); err != nil {
+		return err
+	}
+	return a.concluded(sum, f.json)
+}
+
+// viewOf is how results are shown as they come.
+func (a *app) viewOf(checks []conformance.Check, asJSON bool) func(conformance.Result) error {
+	if asJSON {
+		return func(r conformance.Result) error { return a.line(r) }
+	}
+	width := 0
+	for _, c := range checks {
+		width = max(width, len(c.Name))
+	}
+	return func(r conformance.Result) error { return a.showResult(r, width) }
+}
+
+// showResult is a line, and for a check that failed what it looked for.
+func (a *app) showResult(r conformance.Result, width int) error {
+	mark, note := "passed", fmt.Sprintf("%6.2f s", r.Seconds)
+	switch r.Outcome {
+	case conformance.Failed:
+		mark = "FAILED"
+	case conformance.NotApplicable:
+		mark, note = "n/a", clean(r.Why)
+	}
+	a.say("%-6s  %-*s  %s", mark, width, r.Check, note)
+	if r.Outcome != conformance.Failed {
+		return nil
+	}
+	a.say("        rule  %s\n        from  %s", r.Rule, strings.Join(r.Source, ", "))
+	a.say("        want  %s\n        saw   %s", clean(r.Want), clean(r.Saw))
+	return nil
+}
+
+func (a *app) concluded(s summary, asJSON bool) error {
+	if asJSON {
+		if err := a.line(map[string]summary{"summary": s}); err != nil {
+			return err
+		}
+	} else {
+		took := time.Duration(s.Seconds * float64(time.Second)).Round(100 * time.Millisecond)
+		a.say("\n%s", a.bold(fmt.Sprintf("%s %s: %d passed, %d failed, %d not applicable (n/a), in %v", s.Kind, s.Plugin, s.Passed, s.Failed, s.NotApplicable, took)))
+	}
+	if s.Failed > 0 {
+		return exitError(exitFailed)
+	}
+	return nil
+}

@@ -1,0 +1,152 @@
+package conformance_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/tunehost/tunehost/conformance"
+	"github.com/tunehost/tunehost/conformance/broken"
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write broken/expect.yaml and docs/CONFORMANCE.md anew")
+
+const expected = "broken/expect.yaml"
+
+// TestBroken: each broken plugin fails exactly the checks that are listed for it.
+func TestBroken(t *testing.T) {
+	got := failures(t)
+	if *rewrite {
+		writeExpected(t, got)
+	}
+	text, err := os.ReadFile(expected)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want map[string][]string
+	if err := yaml.Unmarshal(text, &want); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		if _, ok := got[name]; !ok {
+			t.Errorf("%s lists %s, which is no broken plugin", expected, name)
+		}
+	}
+	for _, p := range broken.All() {
+		compare(t, p.Name, want[p.Name], got[p.Name])
+	}
+	if len(got) < 20 {
+		t.Errorf("%d broken plugins", len(got))
+	}
+}
+
+func compare(t *testing.T, name string, want, got []string) {
+	if len(want) == 0 {
+		t.Errorf("%s: nothing is listed; it fails %v", name, got)
+	}
+	for _, check := range want {
+		if !slices.Contains(got, check) {
+			t.Errorf("%s passes %s", name, check)
+		}
+	}
+	for _, check := range got {
+		if !slices.Contains(want, check) {
+			t.Errorf("%s fails %s, too", name, check)
+		}
+	}
+}
+
+// failures runs the suite on every broken plugin.
+func failures(t *testing.T) map[string][]string {
+	var mu sync.Mutex
+	all := map[string][]string{}
+	t.Run("run", func(t *testing.T) {
+		for _, p := range broken.All() {
+			t.Run(p.Name, func(t *testing.T) {
+				t.Parallel()
+				failed := failing(t, p)
+				mu.Lock()
+				defer mu.Unlock()
+				if _, twice := all[p.Name]; twice {
+					t.Errorf("two are called %s", p.Name)
+				}
+				all[p.Name] = failed
+			})
+		}
+	})
+	return all
+}
+
+func failing(t *testing.T, p broken.Plugin) (names []string) {
+	checks := conformance.Checks(p.Kind)
+	failed := make([]bool, len(checks))
+	var running sync.WaitGroup
+	for i, c := range checks {
+		look := func() { failed[i] = fails(t, p, c.Name) }
+		if p.Kind == sdk.KindTrainable { // some only wait for their deadline
+			running.Go(look)
+		} else {
+			look()
+		}
+	}
+	running.Wait()
+	for i, c := range checks {
+		if failed[i] {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+func fails(t *testing.T, p broken.Plugin, check string) (failed bool) {
+	o := conformance.Options{Only: check, Short: true}
+	if p.Kind == sdk.KindTrainable {
+		o.Deadline = 5 * time.Second // some never answer
+	}
+	err := conformance.Run(t.Context(), p.Kind, p.Open, o, func(r conformance.Result) {
+		if failed = r.Outcome == conformance.Failed; failed {
+			t.Logf("%s: want %s; saw %s", r.Check, r.Want, r.Saw)
+		}
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	return failed
+}
+
+func writeExpected(t *testing.T, got map[string][]string) {
+	var b bytes.Buffer
+	b.WriteString("# Which checks each plugin of this package fails: these, and no others.\n")
+	for _, p := range broken.All() {
+		fmt.Fprintf(&b, "\n%s:\n", p.Name)
+		for _, check := range got[p.Name] {
+			fmt.Fprintf(&b, "  - %s\n", check)
+		}
+	}
+	if err := os.WriteFile(expected, b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A plugin that never answers fails at the check's deadline.
+func TestHangs(t *testing.T) {
+	o := conformance.Options{Only: "searcher/answers/count", Deadline: 50 * time.Millisecond}
+	err := conformance.Run(t.Context(), "searcher", conformance.InProcess(hanging), o, func(r conformance.Result) {
+		if r.Outcome != conformance.Failed || !strings.Contains(r.Saw, "did not answer Suggest within its deadline") {
+			t.Errorf("%+v", r)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,287 @@
+package conformance
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// verbs are what checks can do, by name.
+var verbs map[string]verb
+
+func init() {
+	verbs = map[string]verb{
+		"describe": plain(describe), "options-schema": plain(optionsSchema), "options-defaults": plain(optionsDefaults),
+		"options-unknown": plain(optionsUnknown), "options-wrong-type": plain(optionsWrongType),
+	}
+	for _, more := range []map[string]verb{searcherVerbs, schedulerVerbs, trainableVerbs} {
+		maps.Copy(verbs, more)
+	}
+}
+
+var pluginName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+
+// info is what the plugin says about itself.
+func (s *subject) info() (sdk.Info, error) {
+	p, err := s.plugin()
+	if err != nil {
+		return sdk.Info{}, err
+	}
+	return p.Describe(s.ctx)
+}
+
+func describe(s *subject) error {
+	info, err := s.info()
+	switch {
+	case err != nil:
+		return err
+	case info.Kind != s.kind:
+		return wanted(fmt.Sprintf("the kind %q", s.kind), "%q", info.Kind)
+	case !pluginName.MatchString(info.Name):
+		return wanted("a name of lower case letters, digits and dashes", "%q", info.Name)
+	case info.Version == "":
+		return wanted("a version", "none")
+	case info.Summary == "" || strings.ContainsAny(info.Summary, "\n\r"):
+		return wanted("a summary of one line", "%q", info.Summary)
+	}
+	return nil
+}
+
+// schema is what the suite reads of the JSON Schema of options.
+type schema struct {
+	Type       string                     `json:"type"`
+	Closed     *bool                      `json:"additionalProperties"`
+	Required   []string                   `json:"required"`
+	Properties map[string]json.RawMessage `json:"properties"`
+
+	whole *jsonschema.Schema
+}
+
+// property is what the schema says of an option.
+type property struct {
+	Description string          `json:"description"`
+	Default     json.RawMessage `json:"default"`
+}
+
+func (s *subject) schema() (*schema, error) {
+	info, err := s.info()
+	if err != nil {
+		return nil, err
+	}
+	x := &schema{}
+	if err := json.Unmarshal(info.Options, x); err != nil {
+		return nil, wanted("a JSON Schema of the options", "%v", err)
+	}
+	if x.whole, err = compile(info.Options); err != nil {
+		return nil, wanted("a JSON Schema of the options", "%v", err)
+	}
+	return x, nil
+}
+
+func compile(text []byte) (*jsonschema.Schema, error) {
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft2020)
+	if err := c.AddResource("options.json", document); err != nil {
+		return nil, err
+	}
+	return c.Compile("options.json")
+}
+
+// takes says whether the schema takes the options.
+func (x *schema) takes(options []byte) error {
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(options))
+	if err != nil {
+		return err
+	}
+	return x.whole.Validate(value)
+}
+
+func (x *schema) names() []string { return slices.Sorted(maps.Keys(x.Properties)) }
+
+// defaults are the defaults of all options that have one.
+func (x *schema) defaults() (map[string]json.RawMessage, error) {
+	all := map[string]json.RawMessage{}
+	for _, name := range x.names() {
+		var p property
+		if err := json.Unmarshal(x.Properties[name], &p); err != nil {
+			return nil, wanted("a schema for each option", "%q: %v", name, err)
+		}
+		if p.Description == "" {
+			return nil, wanted("a description for each option", "none for %q", name)
+		}
+		if p.Default == nil && !slices.Contains(x.Required, name) {
+			return nil, wanted("a default for each option that is not required", "none for %q", name)
+		}
+		if p.Default != nil {
+			all[name] = p.Default
+		}
+	}
+	return all, nil
+}
+
+// with is the suite's own options, with others laid over.
+func (s *subject) with(over map[string]json.RawMessage) ([]byte, error) {
+	all := map[string]json.RawMessage{}
+	if err := json.Unmarshal(s.options(), &all); err != nil {
+		return nil, err
+	}
+	maps.Copy(all, over)
+	return json.Marshal(all)
+}
+
+func optionsSchema(s *subject) error {
+	x, err := s.schema()
+	if err != nil {
+		return err
+	}
+	if x.Type != "object" || x.Closed == nil || *x.Closed {
+		return wanted(`"type": "object" and "additionalProperties": false`, "type %q, and others allowed", x.Type)
+	}
+	all, err := x.defaults()
+	if err != nil {
+		return err
+	}
+	for _, name := range x.Required { // their values are the user's
+		delete(all, name)
+	}
+	options, err := s.with(all)
+	if err != nil {
+		return err
+	}
+	if err := x.takes(options); err != nil {
+		return wanted("defaults that fit the schema", "%v", err)
+	}
+	return nil
+}
+
+// open opens the plugin with the options, on a plain problem.
+func (s *subject) open(options []byte) error {
+	p, err := s.plugin()
+	if err != nil {
+		return err
+	}
+	plain, err := problem("plain")
+	if err != nil {
+		return err
+	}
+	plain.Trials = 10
+	switch s.kind {
+	case sdk.KindSearcher:
+		_, err = p.OpenSearcher(s.ctx, plain, options, nil)
+	case sdk.KindScheduler:
+		_, err = p.OpenScheduler(s.ctx, plain, options, nil)
+	default:
+		_, err = p.OpenTrainable(s.ctx, options)
+	}
+	return err
+}
+
+func optionsDefaults(s *subject) error {
+	x, err := s.schema()
+	if err != nil {
+		return err
+	}
+	all, err := x.defaults()
+	if err != nil {
+		return err
+	}
+	own := map[string]json.RawMessage{}
+	if err := json.Unmarshal(s.options(), &own); err != nil {
+		return err
+	}
+	maps.Copy(all, own)
+	options, err := json.Marshal(all)
+	if err != nil {
+		return err
+	}
+	if err := s.open(s.options()); err != nil {
+		return wanted("to be opened", "%v", err)
+	}
+	if err := s.open(options); err != nil {
+		return wanted("to be opened with all its defaults written out", "%s: %v", options, err)
+	}
+	return nil
+}
+
+// refused says whether opening with the options was refused, in one line.
+func (s *subject) refused(options []byte) error {
+	err := s.open(options)
+	if plugin.FailureOf(err) == plugin.Refused && !strings.Contains(err.Error(), "\n") {
+		return nil
+	}
+	return wanted("OpenX to refuse them (INVALID_ARGUMENT), in one line", "%s: %s", options, whatCame(err))
+}
+
+// whatCame describes an answer to Open.
+func whatCame(err error) string {
+	if err == nil {
+		return "it was opened"
+	}
+	return err.Error()
+}
+
+func optionsUnknown(s *subject) error {
+	options, err := s.with(map[string]json.RawMessage{"no_such_option": json.RawMessage("1")})
+	if err != nil {
+		return err
+	}
+	return s.refused(options)
+}
+
+// strangers are values of each type; an option takes them only if its type says so.
+var strangers = []string{`"twelve"`, `1.5`, `true`, `["x", {}]`, `{"x": []}`}
+
+func optionsWrongType(s *subject) error {
+	x, err := s.schema()
+	if err != nil {
+		return err
+	}
+	tried := false
+	for _, name := range x.names() {
+		stranger, err := s.stranger(x, name)
+		if err != nil {
+			return err
+		}
+		if stranger == nil {
+			continue
+		}
+		tried = true
+		if err := s.refused(stranger); err != nil {
+			return err
+		}
+		if s.Short {
+			return nil
+		}
+	}
+	if !tried {
+		return inapplicable("it has no option that could have a wrong type")
+	}
+	return nil
+}
+
+// stranger are options in which one has a wrong type; nil when it takes any.
+func (s *subject) stranger(x *schema, name string) ([]byte, error) {
+	for _, value := range strangers {
+		options, err := s.with(map[string]json.RawMessage{name: json.RawMessage(value)})
+		if err != nil {
+			return nil, err
+		}
+		if x.takes(options) != nil {
+			return options, nil
+		}
+	}
+	return nil, nil
+}

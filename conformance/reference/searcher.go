@@ -1,0 +1,121 @@
+package reference
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+// maxPoints is the size up to which the points of a finite space are remembered.
+const maxPoints = 10_000
+
+// Searcher draws points at random, in a finite space none twice.
+var Searcher = sdk.SearcherPlugin{
+	Info: sdk.Info{
+		Kind: sdk.KindSearcher, Name: "reference", Version: "1.0.0",
+		Summary: "Draws points at random, to show what a searcher must do.",
+		Options: []byte(`{
+  "type": "object", "additionalProperties": false,
+  "properties": {
+    "repeats": {"type": "boolean", "default": false, "description": "Whether a point of a finite space may be suggested again."}
+  }
+}`),
+	},
+	Open: openSearcher,
+}
+
+type searcher struct {
+	space *space.Space
+	seen  *space.Seen
+	added []space.Point // all that a snapshot needs
+}
+
+func openSearcher(p sdk.Problem, options []byte) (sdk.Searcher, sdk.Traits, error) {
+	var o struct {
+		Repeats bool `json:"repeats"`
+	}
+	if err := sdk.ReadOptions(options, &o); err != nil {
+		return nil, sdk.Traits{}, err
+	}
+	if err := p.Space.Validate(); err != nil {
+		return nil, sdk.Traits{}, err
+	}
+	limit := maxPoints
+	if o.Repeats {
+		limit = 0
+	}
+	seen, err := space.NewSeen(p.Space, limit)
+	if err != nil {
+		return nil, sdk.Traits{}, err
+	}
+	return &searcher{space: p.Space, seen: seen}, sdk.Traits{Independent: true}, nil
+}
+
+// Observe remembers which points are used up.
+func (s *searcher) Observe(_ context.Context, events []sdk.Event) error {
+	for _, e := range events {
+		if e.Kind == sdk.TrialAdded {
+			s.seen.Add(e.Point)
+			s.added = append(s.added, e.Point)
+		}
+	}
+	return nil
+}
+
+// Suggest draws a point for each request from its own seed, around what is given.
+func (s *searcher) Suggest(_ context.Context, requests []sdk.Request) (sdk.Suggestions, error) {
+	var answer sdk.Suggestions
+	for _, r := range requests {
+		rng := space.NewRand(r.Seed)
+		p, err := s.seen.Pick(r.Given, rng, func(int) space.Point { return s.space.Draw(rng) })
+		if err != nil {
+			return sdk.Suggestions{}, err
+		}
+		if p == nil {
+			answer.Status = sdk.Exhausted
+			break
+		}
+		answer.Points = append(answer.Points, p)
+	}
+	return answer, nil
+}
+
+// Snapshot is the points that are used up, as JSON that has NaN as null.
+func (s *searcher) Snapshot() ([]byte, error) {
+	list := make([][]*float64, len(s.added))
+	for i, p := range s.added {
+		for j := range p {
+			list[i] = append(list[i], number(&p[j]))
+		}
+	}
+	return json.Marshal(list)
+}
+
+// number is nil for NaN.
+func number(x *float64) *float64 {
+	if *x != *x {
+		return nil
+	}
+	return x
+}
+
+// Restore reads a snapshot.
+func (s *searcher) Restore(snapshot []byte) error {
+	var list [][]*float64
+	if err := json.Unmarshal(snapshot, &list); err != nil {
+		return err
+	}
+	for _, values := range list {
+		p := s.space.Complete() // all NaN
+		for j, x := range values {
+			if x != nil {
+				p[j] = *x
+			}
+		}
+		s.seen.Add(p)
+		s.added = append(s.added, p)
+	}
+	return nil
+}

@@ -1,0 +1,94 @@
+package reference
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// Trainable walks down a bowl, in steps that depend on the trial's seed.
+var Trainable = sdk.TrainablePlugin{
+	Info: sdk.Info{
+		Kind: sdk.KindTrainable, Name: "reference", Version: "1.0.0",
+		Summary: "Walks down a bowl, to show what a trainable must do.",
+		Options: []byte(`{
+  "type": "object", "additionalProperties": false,
+  "properties": {
+    "steps": {"type": "integer", "minimum": 1, "default": 12, "description": "Results of a trial."}
+  }
+}`),
+	},
+	Open: openTrainable,
+}
+
+type trainable struct {
+	Steps uint64 `json:"steps"`
+}
+
+func openTrainable(options []byte) (sdk.Trainable, sdk.TrainableTraits, error) {
+	t := trainable{Steps: 12}
+	if err := sdk.ReadOptions(options, &t); err != nil {
+		return nil, sdk.TrainableTraits{}, err
+	}
+	return t, sdk.TrainableTraits{Reusable: true, Shared: true, Saves: true}, nil
+}
+
+// walk is the state of a trial, and its checkpoint.
+type walk struct {
+	Step uint64
+	At   float64
+}
+
+// Train walks from the start, or from a checkpoint.
+func (t trainable) Train(ctx context.Context, run sdk.Run) error {
+	trial := run.Trial()
+	w := walk{At: 1}
+	if trial.Restore != "" {
+		if err := w.load(trial.Restore); err != nil {
+			return &sdk.RestoreError{Err: err}
+		}
+	}
+	for w.Step < t.Steps && ctx.Err() == nil {
+		w.Step++
+		w.At *= 0.5 + 0.4*math.Abs(math.Sin(float64(trial.Seed+w.Step)))
+		result := sdk.Result{Iteration: w.Step, Metrics: []sdk.Metric{{Name: "loss", Value: w.At}}, Done: w.Step == t.Steps}
+		if err := run.Report(result, w.save); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const checkpoint = "walk.json"
+
+func (w *walk) save(dir string) error {
+	text, err := json.Marshal(w)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, checkpoint), text, 0o600)
+}
+
+func (w *walk) load(dir string) error {
+	text, err := os.ReadFile(filepath.Join(dir, checkpoint))
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, w)
+}
+
+// Request asks for a processor for each worker.
+func (trainable) Request(params []byte) ([]byte, error) {
+	p := struct {
+		Workers int `json:"workers"`
+	}{1}
+	if err := json.Unmarshal(params, &p); err != nil || p.Workers < 1 {
+		return nil, fmt.Errorf("workers: want a number from 1 on (%v)", err)
+	}
+	return fmt.Appendf(nil, `{"cpu": %d}`, p.Workers), nil
+}

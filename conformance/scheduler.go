@@ -1,0 +1,443 @@
+package conformance
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+var schedulerVerbs = map[string]verb{
+	"play": take(plays), "repeat-play": take(repeatsPlay), "rebatch-play": take(rebatchesPlay),
+	"restore-scheduler": take(restoresScheduler), "snapshot-scheduler": take(snapshotsScheduler),
+	"restart-scheduler": take(restartsScheduler), "prefer-finite": take(prefersFinite),
+	"scheduler-strangers": take(schedulerStrangers), "scheduler-nonsense": take(schedulerNonsense),
+	"scheduler-flood": take(schedulerFlood), "scheduler-crowd": take(schedulerCrowd),
+	"scheduler-objectives": take(schedulerObjectives), "scheduler-future": take(schedulerFuture),
+	"run-ahead-trait": plain(runAheadTrait),
+}
+
+// judged is a play and the rules of it that a check is about.
+type judged struct {
+	play
+	// Rules are those enforced; none: all.
+	Rules []string `json:"rules"`
+	// Needs is what must have been seen for the check to say anything:
+	// "pause", "exploit", "resize", "command", "quiet".
+	Needs string `json:"needs"`
+}
+
+// played plays to the end.
+func (s *subject) played(w play) (*stage, error) {
+	st, err := s.stage(w)
+	if err != nil {
+		return nil, err
+	}
+	return st, st.run()
+}
+
+// plays: none of the rules is broken.
+func plays(s *subject, w judged) error {
+	st, err := s.played(w.play)
+	if err != nil {
+		return err
+	}
+	if err := st.verdict(w.Rules); err != nil {
+		return err
+	}
+	return st.needed(w.Needs)
+}
+
+// verdict is the first breach of one of the rules; of any, where none are named.
+func (st *stage) verdict(rules []string) error {
+	for _, b := range st.broken {
+		if len(rules) == 0 || slices.Contains(rules, b.rule) {
+			return &mismatch{b.want, b.saw}
+		}
+	}
+	return nil
+}
+
+func (st *stage) needed(what string) error {
+	lacking := map[string]bool{
+		"pause":   st.paused == 0,
+		"exploit": st.seen[sdk.Exploit] == 0,
+		"resize":  st.seen[sdk.Resize] == 0,
+		"command": len(st.seen) == 0,
+		"quiet":   !st.traits.Quiet,
+	}
+	if lacking[what] {
+		return inapplicable(map[string]string{
+			"pause": "it paused no trial", "exploit": "it gave no EXPLOIT", "resize": "it gave no RESIZE",
+			"command": "it gave no commands", "quiet": "it is not quiet",
+		}[what])
+	}
+	return nil
+}
+
+// repeatsPlay: another instance decides the same.
+func repeatsPlay(s *subject, w play) error {
+	st, err := s.played(w)
+	if err != nil {
+		return err
+	}
+	return s.reenact(st, 0, nil)
+}
+
+// reenact tells the acts from number from on to a new instance, which begins with
+// the snapshot or is told what was before, and compares the answers.
+func (s *subject) reenact(st *stage, from int, snapshot []byte) error {
+	scheduler, err := s.scheduler(st.problem, snapshot)
+	if err != nil {
+		return err
+	}
+	if snapshot == nil && from > 0 {
+		if _, err := scheduler.Decide(s.ctx, st.before(from)); err != nil {
+			return err
+		}
+	}
+	return s.decideAgain(scheduler, st.acts[from:])
+}
+
+// before are the events that were told before an act.
+func (st *stage) before(n int) (events []sdk.Event) {
+	for _, a := range st.acts[:n] {
+		events = append(events, a.events...)
+	}
+	return events
+}
+
+func (s *subject) decideAgain(scheduler plugin.Scheduler, acts []act) error {
+	for _, a := range acts {
+		got, err := scheduler.Decide(s.ctx, a.events)
+		if err != nil {
+			return err
+		}
+		if err := sameDecisions(a.answer, got); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func sameDecisions(before, got sdk.Decisions) error {
+	for i := range min(len(before.Decisions), len(got.Decisions)) {
+		if before.Decisions[i] != got.Decisions[i] {
+			return wanted(fmt.Sprintf("as before, %+v", before.Decisions[i]), "%+v", got.Decisions[i])
+		}
+	}
+	if len(before.Decisions) != len(got.Decisions) {
+		return wanted(fmt.Sprintf("as before, %d decisions", len(before.Decisions)), "%d", len(got.Decisions))
+	}
+	if !slices.EqualFunc(before.Commands, got.Commands, sameCommand) {
+		return wanted(fmt.Sprintf("as before, the commands %+v", before.Commands), "%+v", got.Commands)
+	}
+	return nil
+}
+
+func sameCommand(a, b sdk.Command) bool {
+	return a.Kind == b.Kind && a.Trial == b.Trial && a.Donor == b.Donor && a.Iteration == b.Iteration &&
+		samePoint(a.Point, b.Point) && string(a.Resources) == string(b.Resources) && a.Reason == b.Reason
+}
+
+// rebatchesPlay: the same events in other batches bring the same answers.
+func rebatchesPlay(s *subject, w play) error {
+	st, err := s.played(w)
+	if err != nil {
+		return err
+	}
+	var sum sdk.Decisions
+	for _, a := range st.acts {
+		sum.Decisions = append(sum.Decisions, a.answer.Decisions...)
+		sum.Commands = append(sum.Commands, a.answer.Commands...)
+	}
+	events := st.before(len(st.acts))
+	for _, size := range []int{1, 7, len(events)} {
+		scheduler, err := s.scheduler(st.problem, nil)
+		if err != nil {
+			return err
+		}
+		var got sdk.Decisions
+		for part := range slices.Chunk(events, size) {
+			answer, err := scheduler.Decide(s.ctx, part)
+			if err != nil {
+				return err
+			}
+			got.Decisions = append(got.Decisions, answer.Decisions...)
+			got.Commands = append(got.Commands, answer.Commands...)
+		}
+		if err := sameDecisions(sum, got); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// restoresScheduler: an instance that is told the history decides as one that has
+// lived through it.
+func restoresScheduler(s *subject, w play) error {
+	st, err := s.played(w)
+	if err != nil {
+		return err
+	}
+	for _, at := range cuts(len(st.acts)) {
+		if err := s.reenact(st, at, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// snapshotsScheduler: one that begins with a snapshot decides as the one that made
+// it.
+func snapshotsScheduler(s *subject, w play) error {
+	st, err := s.played(w)
+	if err != nil {
+		return err
+	}
+	if !st.scheduler.Snapshots() {
+		return inapplicable("it makes no snapshots")
+	}
+	for _, at := range cuts(len(st.acts)) {
+		scheduler, err := s.scheduler(st.problem, nil)
+		if err != nil {
+			return err
+		}
+		if err := s.decideAgain(scheduler, st.acts[:at]); err != nil {
+			return err
+		}
+		snapshot, err := usable(scheduler.Snapshot(s.ctx))
+		if err != nil {
+			return err
+		}
+		if err := s.reenact(st, at, snapshot); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// restartsScheduler: it is replaced every few calls, and the play ends all the same.
+func restartsScheduler(s *subject, w struct {
+	judged
+	Every int `json:"every"`
+}) error {
+	st, err := s.stage(w.play)
+	if err != nil {
+		return err
+	}
+	st.scheduler = &mortal{Scheduler: st.scheduler, stage: st, every: w.Every}
+	if err := st.run(); err != nil {
+		return err
+	}
+	return st.verdict(w.Rules)
+}
+
+// mortal is a scheduler that is replaced every so many calls by one that is told
+// the history.
+type mortal struct {
+	plugin.Scheduler
+	*stage
+	every, calls int
+}
+
+// prefersFinite: trials without a finite loss do not train longer than others.
+func prefersFinite(s *subject, w play) error {
+	st, err := s.played(w)
+	if err != nil {
+		return err
+	}
+	var reached, trials [2]float64
+	for _, a := range st.actors {
+		i := 0
+		if a.nan {
+			i = 1
+		}
+		reached[i] += float64(a.iteration)
+		trials[i]++
+	}
+	if finite, nan := reached[0]/trials[0], reached[1]/trials[1]; nan > 1.1*finite {
+		return wanted("trials without a finite loss to count as worst", "them at iteration %.1f on average in the end, the others at %.1f", nan, finite)
+	}
+	return nil
+}
+
+// schedulerStrangers: events that make no sense do not bring the scheduler down.
+func schedulerStrangers(s *subject, w struct {
+	play
+	Of string `json:"of"`
+}) error {
+	st, err := s.played(w.play)
+	if err != nil {
+		return err
+	}
+	last := st.history[len(st.history)-1].Number
+	x := strange{Of: w.Of}
+	_, err = st.scheduler.Decide(s.ctx, x.strangers(last, len(st.actors), len(st.problem.Objectives), st.actors[0].point))
+	err = tolerated(err)
+	if errors.Is(err, errRefusedEvents) {
+		if w.Of == "future" {
+			return wanted("events of unknown kinds to be ignored", "an error")
+		}
+		return nil
+	}
+	return err
+}
+
+// schedulerNonsense: events in no sensible order do not bring the scheduler down.
+func schedulerNonsense(s *subject, w struct {
+	play
+	Events int    `json:"events"`
+	Rounds uint64 `json:"rounds"`
+}) error {
+	for round := range w.Rounds {
+		st, err := s.stage(w.play)
+		if err != nil {
+			return err
+		}
+		events := make([]sdk.Event, w.Events)
+		for i := range events {
+			events[i] = st.nonsense(round, uint64(i))
+		}
+		for part := range slices.Chunk(events, 10) {
+			answer, err := st.scheduler.Decide(s.ctx, part)
+			if err := tolerated(err); errors.Is(err, errRefusedEvents) {
+				break
+			} else if err != nil {
+				return err
+			}
+			if err := answered(part, answer); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// nonsense is an event that need not follow from those before it.
+func (st *stage) nonsense(round, i uint64) sdk.Event {
+	draw := func(salt, n uint64) uint64 { return hash(43, round, i, salt) % n }
+	e := sdk.Event{Number: i + 1, Kind: sdk.EventKind(1 + draw(1, 11)), Trial: uint32(draw(2, 8)), Iteration: draw(3, 12), Attempt: 1}
+	if draw(4, 3) == 0 {
+		e.Kind = sdk.ResultReported
+	}
+	if draw(5, 20) == 0 {
+		e.Trial, e.Iteration = math.MaxUint32, math.MaxUint64
+	}
+	if e.Kind == sdk.TrialAdded {
+		e.Point, _ = st.problem.Space.Sample(space.NewRand(i)) // its spaces are not tight
+	}
+	if e.Kind == sdk.ResultReported || e.Kind == sdk.TrialCompleted {
+		e.Losses = []float64{[]float64{-1, 0, 1, 2, math.MaxFloat64, -math.MaxFloat64, math.Inf(1)}[draw(6, 7)]}
+	}
+	return e
+}
+
+// answered: decisions are on results of this call, each once.
+func answered(events []sdk.Event, answer sdk.Decisions) error {
+	open := map[uint64]bool{}
+	for _, e := range events {
+		open[e.Number] = e.Kind == sdk.ResultReported
+	}
+	for _, d := range answer.Decisions {
+		if !open[d.Event] {
+			return wanted("at most one decision on each result of this call", "another on event %d", d.Event)
+		}
+		open[d.Event] = false
+	}
+	return nil
+}
+
+// schedulerFlood: a full message is taken.
+func schedulerFlood(s *subject, w struct {
+	play
+	Events  int `json:"events"`
+	Metrics int `json:"metrics"`
+}) error {
+	st, err := s.stage(w.play)
+	if err != nil {
+		return err
+	}
+	st.fill()
+	if err := st.tell(); err != nil {
+		return err
+	}
+	x := flood{Events: w.Events, Metrics: w.Metrics}
+	events := x.events(st.history[len(st.history)-1].Number, len(st.actors), 1)
+	answer, err := st.scheduler.Decide(s.ctx, events)
+	if err != nil {
+		return err
+	}
+	return answered(events, answer)
+}
+
+// schedulerCrowd: many trials run to their ends.
+func schedulerCrowd(s *subject, w struct {
+	play
+	Results uint64 `json:"results"`
+}) error {
+	st, err := s.stage(w.play)
+	if err != nil {
+		return err
+	}
+	for range w.Trials {
+		st.add()
+	}
+	for _, a := range st.actors {
+		st.begin(a)
+		for a.iteration < w.Results {
+			st.report(a)
+		}
+		if a.state != ended {
+			st.end(a, sdk.TrialCompleted)
+		}
+	}
+	for part := range slices.Chunk(st.untold, 1024) {
+		answer, err := st.scheduler.Decide(s.ctx, part)
+		if err != nil {
+			return err
+		}
+		if err := answered(part, answer); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// schedulerObjectives: several objectives are scheduled by, or refused at once.
+func schedulerObjectives(s *subject, w play) error {
+	_, err := s.played(w)
+	return err
+}
+
+// schedulerFuture: unknown fields change nothing.
+func schedulerFuture(s *subject, w play) error {
+	st, err := s.played(w)
+	if err != nil {
+		return err
+	}
+	p, err := s.future()
+	if err != nil {
+		return err
+	}
+	scheduler, err := p.OpenScheduler(s.ctx, st.problem, s.options(), nil)
+	if err != nil {
+		return err
+	}
+	return s.decideAgain(scheduler, st.acts)
+}
+
+func runAheadTrait(s *subject) error {
+	st, err := s.stage(play{})
+	if err != nil {
+		return err
+	}
+	if n := st.traits.RunAhead; n < 0 {
+		return wanted("a run_ahead of 0 or more", "%d", n)
+	}
+	return nil
+}

@@ -1,0 +1,378 @@
+package conformance
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+var searcherVerbs = map[string]verb{
+	"hunt": take(hunts), "repeat-hunt": take(repeatsHunt), "rebatch-events": take(rebatchesEvents),
+	"rebatch-requests": take(rebatchesRequests), "restore-searcher": take(restoresSearcher),
+	"snapshot-searcher": take(snapshotsSearcher), "restart-searcher": take(restartsSearcher),
+	"exhaust": take(exhausts), "exhausted-stays": take(exhaustedStays), "repeats-option": take(repeatsOption),
+	"count-suggestions": take(countsSuggestions), "independent": take(independent),
+	"searcher-strangers": take(searcherStrangers), "searcher-flood": take(searcherFlood),
+	"searcher-crowd": take(searcherCrowd), "searcher-objectives": take(searcherObjectives),
+	"searcher-future": take(searcherFuture),
+}
+
+// hunted hunts to the end.
+func (s *subject) hunted(w search) (*hunt, error) {
+	h, err := s.hunt(w)
+	if err != nil {
+		return nil, err
+	}
+	return h, h.run()
+}
+
+// hunts: whatever is suggested is of the space, and the hunt comes to an end.
+func hunts(s *subject, w search) error {
+	h, err := s.hunted(w)
+	switch {
+	case err != nil:
+		return err
+	case len(h.trials) == 0:
+		return wanted("a suggestion", "EXHAUSTED at once")
+	}
+	return h.strayed
+}
+
+// repeatsHunt: another instance hunts the same.
+func repeatsHunt(s *subject, w search) error {
+	first, err := s.hunted(w)
+	if err != nil {
+		return err
+	}
+	return s.replay(first, 0, nil, whole, all)
+}
+
+// cut cuts a call's events or requests into pieces.
+type cut[T any] func([]T) [][]T
+
+func whole(events []sdk.Event) [][]sdk.Event     { return [][]sdk.Event{events} }
+func singly(events []sdk.Event) [][]sdk.Event    { return slices.Collect(slices.Chunk(events, 1)) }
+func all(requests []sdk.Request) [][]sdk.Request { return [][]sdk.Request{requests} }
+func oneByOne(requests []sdk.Request) [][]sdk.Request {
+	return slices.Collect(slices.Chunk(requests, 1))
+}
+
+// replay makes the calls of a hunt from number from on to a new instance, which
+// begins with the snapshot, and compares the answers.
+func (s *subject) replay(h *hunt, from int, snapshot []byte, events cut[sdk.Event], requests cut[sdk.Request]) error {
+	searcher, err := s.searcher(h.problem, snapshot)
+	if err != nil {
+		return err
+	}
+	if snapshot == nil && from > 0 {
+		if err := searcher.Observe(s.ctx, h.before(from)); err != nil {
+			return err
+		}
+	}
+	return s.again(searcher, h.calls[from:], events, requests)
+}
+
+// before are the events that were told before a call.
+func (h *hunt) before(n int) (events []sdk.Event) {
+	for _, c := range h.calls[:n] {
+		events = append(events, c.events...)
+	}
+	return events
+}
+
+func (s *subject) again(searcher plugin.Searcher, calls []call, events cut[sdk.Event], requests cut[sdk.Request]) error {
+	for _, c := range calls {
+		for _, part := range events(c.events) {
+			if err := searcher.Observe(s.ctx, part); err != nil {
+				return err
+			}
+		}
+		got, err := s.answers(searcher, requests(c.requests))
+		if err != nil {
+			return err
+		}
+		if err := sameSuggestions(c, got); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// answers puts the answers to parts of one question together.
+func (s *subject) answers(searcher plugin.Searcher, parts [][]sdk.Request) (sum sdk.Suggestions, err error) {
+	for _, part := range parts {
+		got, err := searcher.Suggest(s.ctx, part)
+		if err != nil {
+			return sum, err
+		}
+		if err := counted(len(part), got); err != nil {
+			return sum, err
+		}
+		sum.Points = append(sum.Points, got.Points...)
+		sum.Status = got.Status
+		if got.Status != sdk.Ready {
+			break
+		}
+	}
+	return sum, nil
+}
+
+func sameSuggestions(c call, got sdk.Suggestions) error {
+	first := c.requests[0].Trial
+	if len(got.Points) != len(c.answer.Points) || got.Status != c.answer.Status {
+		return wanted(fmt.Sprintf("for trial %d on, as before, %d points and the status %d", first, len(c.answer.Points), c.answer.Status),
+			"%d points and the status %d", len(got.Points), got.Status)
+	}
+	for i, p := range got.Points {
+		if !samePoint(p, c.answer.Points[i]) {
+			return wanted(fmt.Sprintf("for trial %d, as before, %v", first+uint32(i), c.answer.Points[i]), "%v", p)
+		}
+	}
+	return nil
+}
+
+// samePoint compares bits, but for the many NaNs.
+func samePoint(a, b space.Point) bool {
+	return slices.EqualFunc(a, b, func(x, y float64) bool { return x == y || math.IsNaN(x) && math.IsNaN(y) })
+}
+
+func rebatchesEvents(s *subject, w search) error {
+	h, err := s.hunted(w)
+	if err != nil {
+		return err
+	}
+	return s.replay(h, 0, nil, singly, all)
+}
+
+func rebatchesRequests(s *subject, w search) error {
+	h, err := s.hunted(w)
+	if err != nil {
+		return err
+	}
+	return s.replay(h, 0, nil, whole, oneByOne)
+}
+
+// restoresSearcher: an instance that is told the history answers as one that has
+// lived through it.
+func restoresSearcher(s *subject, w search) error {
+	h, err := s.hunted(w)
+	if err != nil {
+		return err
+	}
+	for _, at := range cuts(len(h.calls)) {
+		if err := s.replay(h, at, nil, whole, all); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cuts are some places in n calls.
+func cuts(n int) []int {
+	return slices.Compact([]int{min(1, n), n / 2, max(n-1, 0)})
+}
+
+// restartsSearcher: each call is made to an instance that was told the history.
+func restartsSearcher(s *subject, w search) error {
+	h, err := s.hunted(w)
+	if err != nil {
+		return err
+	}
+	for i := range h.calls {
+		searcher, err := s.searcher(h.problem, nil)
+		if err != nil {
+			return err
+		}
+		if err := searcher.Observe(s.ctx, h.before(i)); err != nil {
+			return err
+		}
+		if err := s.again(searcher, h.calls[i:i+1], whole, all); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// snapshotsSearcher: an instance that begins with a snapshot answers as the one
+// that made it.
+func snapshotsSearcher(s *subject, w search) error {
+	h, err := s.hunted(w)
+	if err != nil {
+		return err
+	}
+	if !h.searcher.Snapshots() {
+		return inapplicable("it makes no snapshots")
+	}
+	for _, at := range cuts(len(h.calls)) {
+		snapshot, err := s.snapshotAt(h, at)
+		if err != nil {
+			return err
+		}
+		if err := s.replay(h, at, snapshot, whole, all); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// snapshotAt lives through a hunt up to a call.
+func (s *subject) snapshotAt(h *hunt, at int) ([]byte, error) {
+	searcher, err := s.searcher(h.problem, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.again(searcher, h.calls[:at], whole, all); err != nil {
+		return nil, err
+	}
+	return usable(searcher.Snapshot(s.ctx))
+}
+
+const maxSnapshot = 16 << 20 // bytes
+
+func usable(snapshot []byte, err error) ([]byte, error) {
+	switch {
+	case err != nil:
+		return nil, err
+	case len(snapshot) == 0:
+		return nil, wanted("a snapshot", "an empty one, which cannot be told from none")
+	case len(snapshot) > maxSnapshot:
+		return nil, wanted("a snapshot of at most 16 MiB", "one of %d bytes", len(snapshot))
+	}
+	return snapshot, nil
+}
+
+// repeats says whether the searcher was told that points may be repeated.
+func (s *subject) repeats() bool {
+	return strings.Contains(strings.ReplaceAll(string(s.options()), " ", ""), `"repeats":true`)
+}
+
+// exhausts: each point of a finite space is suggested once, and then none.
+func exhausts(s *subject, w search) error {
+	if s.repeats() {
+		return inapplicable("its options let it repeat points")
+	}
+	h, err := s.hunted(w)
+	if err != nil {
+		return err
+	}
+	size, _ := h.problem.Space.Size(w.Trials)
+	seen := map[string]uint32{}
+	for no, t := range h.trials {
+		key := h.problem.Space.Key(t.point)
+		if first, again := seen[key]; again {
+			return wanted("no point twice in a finite space", "%v for trials %d and %d", t.point, first, no)
+		}
+		seen[key] = uint32(no)
+	}
+	if len(h.trials) != size || !h.over {
+		return wanted(fmt.Sprintf("all %d points, then EXHAUSTED", size), "%d points; exhausted: %v", len(h.trials), h.over)
+	}
+	return nil
+}
+
+// exhaustedStays: nothing comes after EXHAUSTED, whatever happens.
+func exhaustedStays(s *subject, w search) error {
+	h, err := s.hunted(w)
+	if err != nil {
+		return err
+	}
+	if !h.over {
+		return inapplicable("it was not exhausted by a finite space")
+	}
+	requests := h.requests(2)
+	for range 3 {
+		got, err := h.searcher.Suggest(s.ctx, requests)
+		if err != nil {
+			return err
+		}
+		if got.Status != sdk.Exhausted || len(got.Points) > 0 {
+			return wanted("EXHAUSTED and no point", "the status %d and %d points", got.Status, len(got.Points))
+		}
+		h.event(sdk.Event{Kind: sdk.TrialFailed, Trial: 0, Reason: "again"})
+		if err := h.tell(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// repeatsOption: a searcher with an option repeats, when that is on, goes on.
+func repeatsOption(s *subject, w search) error {
+	x, err := s.schema()
+	if err != nil {
+		return err
+	}
+	if _, ok := x.Properties["repeats"]; !ok {
+		return inapplicable("it has no option repeats")
+	}
+	if s.Options.Options, err = s.with(map[string]json.RawMessage{"repeats": json.RawMessage("true")}); err != nil {
+		return err
+	}
+	h, err := s.hunted(w)
+	if err != nil {
+		return err
+	}
+	if len(h.trials) < w.Trials {
+		return wanted(fmt.Sprintf("%d points with repeats on", w.Trials), "%d points", len(h.trials))
+	}
+	return nil
+}
+
+// countsSuggestions: a status says why there are fewer points than requests.
+func countsSuggestions(s *subject, w struct {
+	search
+	Counts []int `json:"counts"`
+}) error {
+	h, err := s.hunt(w.search)
+	if err != nil {
+		return err
+	}
+	for _, n := range w.Counts {
+		requests := h.requests(n)
+		if n == 0 {
+			requests = nil
+		}
+		got, err := h.searcher.Suggest(s.ctx, requests)
+		if err != nil {
+			return err
+		}
+		if err := counted(n, got); err != nil {
+			return err
+		}
+		if err := h.take(requests, sdk.Suggestions{Points: points(got.Points), Status: got.Status}); err != nil {
+			return err
+		}
+		if err := h.drain(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// independent: suggestions do not depend on results if the traits say so.
+func independent(s *subject, w search) error {
+	h, err := s.hunted(w)
+	if err != nil {
+		return err
+	}
+	if !h.searcher.Traits().Independent {
+		return inapplicable("its suggestions depend on results")
+	}
+	w.Salt++
+	other, err := s.hunted(w)
+	if err != nil {
+		return err
+	}
+	for i, t := range h.trials {
+		if i >= len(other.trials) || !samePoint(t.point, other.trials[i].point) {
+			return wanted("the same suggestions whatever the results", "others from trial %d on", i)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,204 @@
+package conformance
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+var allKinds = []sdk.Kind{sdk.KindSearcher, sdk.KindScheduler, sdk.KindTrainable}
+
+// The suites conform to their schema.
+func TestSchema(t *testing.T) {
+	text, err := os.ReadFile("suites/schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema, err := compile(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range allKinds {
+		text, err := os.ReadFile("suites/" + string(k) + ".yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var suite any
+		if err := yaml.Unmarshal(text, &suite); err != nil {
+			t.Fatal(err)
+		}
+		object, err := json.Marshal(suite)
+		if err != nil {
+			t.Fatal(err)
+		}
+		value, err := jsonschema.UnmarshalJSON(bytes.NewReader(object))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Validate(value); err != nil {
+			t.Errorf("%s: %v", k, err)
+		}
+	}
+}
+
+// Names are of their kind and there once, and data is what the verbs take.
+func TestChecks(t *testing.T) {
+	seen := map[string]bool{}
+	for _, k := range allKinds {
+		for _, c := range Checks(k) {
+			if !strings.HasPrefix(c.Name, string(k)+"/") || seen[c.Name] {
+				t.Errorf("%s: not of the kind %s, or twice", c.Name, k)
+			}
+			seen[c.Name] = true
+			if c.deadline() <= 0 {
+				t.Errorf("%s: no deadline", c.Name)
+			}
+			if err := decodes(c); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if len(seen) < 100 {
+		t.Errorf("%d checks", len(seen))
+	}
+}
+
+// decodes looks at a check's data without a plugin: verbs read it first.
+func decodes(c Check) error {
+	verb := verbs[c.Verb]
+	if verb == nil {
+		return fmt.Errorf("%s: no verb %q", c.Name, c.Verb)
+	}
+	_, long := verb(&c, false)
+	_, short := verb(&c, true)
+	return errors.Join(long, short)
+}
+
+// Spaces and fates are what they should be.
+func TestWorld(t *testing.T) {
+	for name := range theWorld().Spaces {
+		s, err := spaceNamed(name)
+		if err != nil {
+			t.Errorf("space %s: %v", name, err)
+			continue
+		}
+		if s.Params[0].Name == "" {
+			t.Errorf("space %s: a parameter without a name", name)
+		}
+	}
+	for name := range theWorld().Fates {
+		words, err := script(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range words {
+			if kinds[w] == 0 {
+				t.Errorf("fate %s: no word %q", name, w)
+			}
+		}
+	}
+	if _, err := spaceNamed("no such"); err == nil {
+		t.Error("there is a space of any name")
+	}
+}
+
+var (
+	behaviour = regexp.MustCompile(`^B-\d{3}$`)
+	document  = regexp.MustCompile(`^([\w/]+\.(?:md|go))#(.+)$`)
+)
+
+// Sources are places that exist: behaviours, sections of documents, names of Go
+// files.
+func TestSources(t *testing.T) {
+	behaviours, err := os.ReadFile("../docs/BEHAVIOURS.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range allKinds {
+		for _, c := range Checks(k) {
+			for _, source := range c.Source {
+				if behaviour.MatchString(source) && !bytes.Contains(behaviours, []byte("| "+source+" |")) {
+					t.Errorf("%s: docs/BEHAVIOURS.md has no %s", c.Name, source)
+				}
+				if m := document.FindStringSubmatch(source); m != nil && !section(m[1], m[2]) {
+					t.Errorf("%s: there is no %s", c.Name, source)
+				}
+			}
+		}
+	}
+}
+
+// section says whether a document of the SDK, or of the repository, has a section,
+// or a Go file a type.
+func section(file, name string) bool {
+	text, err := os.ReadFile("../plugins/sdk/" + file)
+	if err != nil {
+		text, err = os.ReadFile("../" + file)
+	}
+	if err != nil {
+		return false
+	}
+	pattern := `(?m)^#+ ` + regexp.QuoteMeta(name) + `$`
+	if path.Ext(file) == ".go" {
+		pattern = `(?m)^type ` + regexp.QuoteMeta(name) + ` `
+	}
+	return regexp.MustCompile(pattern).Match(text)
+}
+
+func TestSelect(t *testing.T) {
+	checks := Checks(sdk.KindSearcher)
+	for pattern, want := range map[string]int{
+		"": len(checks), "searcher": len(checks), "searcher/given": 3, "searcher/given/": 3, "searcher/given/numbers": 1,
+		"searcher/*/conditions": 3, "searcher/describ?": 2, "given": 0, "searcher/giv": 0,
+	} {
+		if got, err := Select(checks, pattern); err != nil || len(got) != want {
+			t.Errorf("%q: %d checks, %v; want %d", pattern, len(got), err, want)
+		}
+	}
+	if _, err := Select(checks, "[a"); err == nil {
+		t.Error("a broken pattern is taken")
+	}
+}
+
+const list = "../docs/CONFORMANCE.md"
+
+// TestList: docs/CONFORMANCE.md lists every check.
+func TestList(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`# What plugins must do
+
+Every check of [the conformance suite](../conformance/README.md), the rule that it enforces, and where that rule is written:
+numbers are of [the list of behaviours](BEHAVIOURS.md), files are in [the SDK](../plugins/sdk) or at the top of the repository.
+This file is written by ` + "`go test ./conformance -rewrite`" + ` from the files in ` + "`conformance/suites`" + `.
+`)
+	for _, k := range allKinds {
+		fmt.Fprintf(&b, "\n## %ss\n\n| check | rule | written in |\n|---|---|---|\n", strings.ToUpper(string(k[:1]))+string(k[1:]))
+		for _, c := range Checks(k) {
+			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", c.Name, c.Rule, strings.Join(c.Source, ", "))
+		}
+	}
+	if flag.Lookup("rewrite").Value.String() == "true" {
+		if err := os.WriteFile(list, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(text) != b.String() {
+		t.Error("docs/CONFORMANCE.md does not list the checks as they are: run go test ./conformance -rewrite and commit what changes")
+	}
+}

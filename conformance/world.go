@@ -1,0 +1,167 @@
+package conformance
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+// world is suites/world.yaml.
+type world struct {
+	Spaces map[string]spaceText `json:"spaces"`
+	Fates  map[string]string    `json:"fates"`
+}
+
+type spaceText struct {
+	Params      []paramText `json:"params"`
+	Constraints []exprText  `json:"constraints"`
+}
+
+type paramText struct {
+	Name    string            `json:"name"`
+	Real    []float64         `json:"real"`
+	Int     []float64         `json:"int"`
+	Normal  []float64         `json:"normal"`
+	Choice  []json.RawMessage `json:"choice"`
+	Ordinal []json.RawMessage `json:"ordinal"`
+	Log     bool              `json:"log"`
+	Step    float64           `json:"step"`
+	Grid    bool              `json:"grid"`
+	When    *exprText         `json:"when"`
+	Copies  int               `json:"copies"`
+}
+
+type exprText struct {
+	Op     string     `json:"op"`
+	Param  int        `json:"param"`
+	Number float64    `json:"number"`
+	Set    []int      `json:"set"`
+	Args   []exprText `json:"args"`
+}
+
+var theWorld = sync.OnceValue(func() (w world) {
+	mustRead("world", &w)
+	return w
+})
+
+// ops are the names of package space's operations.
+var ops = []string{"", "const", "number", "in", "neg", "add", "sub", "mul", "div", "intdiv", "mod",
+	"lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not", "if"}
+
+// spaceNamed makes a space of world.yaml, anew.
+func spaceNamed(name string) (*space.Space, error) {
+	text, ok := theWorld().Spaces[name]
+	if !ok {
+		return nil, fmt.Errorf("there is no space %q", name)
+	}
+	s := &space.Space{}
+	for _, p := range text.Params {
+		for n := range max(1, p.Copies) {
+			s.Params = append(s.Params, p.param(n))
+		}
+	}
+	for _, c := range text.Constraints {
+		s.Constraints = append(s.Constraints, c.expr())
+	}
+	return s, s.Validate()
+}
+
+func (t *paramText) param(n int) space.Param {
+	p := space.Param{Name: t.Name, Log: t.Log, Step: t.Step, Grid: t.Grid}
+	if t.Copies > 0 {
+		p.Name = fmt.Sprintf("%s%d", t.Name, n)
+	}
+	if t.When != nil {
+		p.When = t.When.expr()
+	}
+	switch {
+	case t.Real != nil:
+		p.Kind, p.Low, p.High = space.Real, t.Real[0], t.Real[1]
+	case t.Int != nil:
+		p.Kind, p.Low, p.High = space.Int, t.Int[0], t.Int[1]
+	case t.Normal != nil:
+		p.Kind, p.Mean, p.SD = space.Normal, t.Normal[0], t.Normal[1]
+	case t.Choice != nil:
+		p.Kind, p.Choices = space.Choice, choices(t.Choice)
+	default:
+		p.Kind, p.Choices = space.Ordinal, choices(t.Ordinal)
+	}
+	return p
+}
+
+func choices(list []json.RawMessage) (out [][]byte) {
+	for _, c := range list {
+		out = append(out, c)
+	}
+	return out
+}
+
+func (t *exprText) expr() *space.Expr {
+	e := &space.Expr{Op: space.Op(slices.Index(ops, t.Op)), Param: t.Param, Number: t.Number, Set: t.Set}
+	for i := range t.Args {
+		e.Args = append(e.Args, t.Args[i].expr())
+	}
+	return e
+}
+
+// word is one thing that happens to a trial.
+type word string
+
+// script is what happens to a trial of a fate.
+func script(fate string) ([]word, error) {
+	text, ok := theWorld().Fates[fate]
+	if !ok {
+		return nil, fmt.Errorf("there is no fate %q", fate)
+	}
+	var words []word
+	for w := range strings.FieldsSeq(text) {
+		words = append(words, word(w))
+	}
+	return words, nil
+}
+
+// kinds are the events that words stand for.
+var kinds = map[word]sdk.EventKind{
+	"start": sdk.TrialStarted, "result": sdk.ResultReported, "nan": sdk.ResultReported, "pause": sdk.TrialPaused,
+	"requeue": sdk.TrialRequeued, "fail": sdk.TrialFailed, "complete": sdk.TrialCompleted, "remove": sdk.TrialRemoved,
+	"save": sdk.CheckpointSaved,
+}
+
+// hash is SplitMix64 over the numbers: all randomness of the suite.
+func hash(numbers ...uint64) uint64 {
+	x := uint64(0x74756e65)
+	for _, n := range numbers {
+		x = x ^ n + 0x9e3779b97f4a7c15
+		x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+		x = (x ^ x>>27) * 0x94d049bb133111eb
+		x ^= x >> 31
+	}
+	return x
+}
+
+// loss is what a trial at p has after its result of a number: a bowl in the
+// space's unit cube, with a little noise, falling with the iterations.
+func loss(s *space.Space, p space.Point, salt uint64, trial uint32, result uint64) float64 {
+	sum := float64(hash(salt, uint64(trial), result)%1000) / 2000
+	for i, x := range p {
+		if !math.IsNaN(x) {
+			d := s.ToUnit(i, x) - 0.3
+			sum += d * d
+		}
+	}
+	return sum + 1/float64(1+result)
+}
+
+// problem is one with a space of world.yaml and one objective.
+func problem(name string) (sdk.Problem, error) {
+	s, err := spaceNamed(name)
+	return sdk.Problem{
+		Space: s, Objectives: []sdk.Objective{{Metric: "loss", Mode: sdk.Min}}, Seed: hash(uint64(len(name))),
+	}, err
+}

@@ -1,0 +1,459 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/journal"
+	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+// What plugins send that makes no sense is answered with a message that names
+// what it was; it never reaches the record, and never ends the host. The
+// plugins here run in the test's process: what only a process can do is in
+// package hosttest.
+
+const two = `
+version: 1
+objective: {metric: score, mode: max}
+trainable: {plugin: reports}
+space: {x: {uniform: [0, 1]}}
+seed: 5
+trials: 2
+`
+
+func score(x float64, more ...sdk.Metric) sdk.Result {
+	return sdk.Result{Metrics: append([]sdk.Metric{{Name: "score", Value: x}}, more...)}
+}
+
+func at(iteration uint64) sdk.Result {
+	r := score(1)
+	r.Iteration = iteration
+	return r
+}
+
+// B-070: a result that makes no sense fails its trial, is not recorded, and
+// neither is anything after it.
+func TestResultsOfNoSense(t *testing.T) {
+	named := func(name string) sdk.Result { return score(2, sdk.Metric{Name: name, Value: 1}) }
+	many := score(2)
+	for i := range sdk.MaxMetrics {
+		many.Metrics = append(many.Metrics, sdk.Metric{Name: fmt.Sprint("m", i)})
+	}
+	for name, c := range map[string]struct {
+		bad  sdk.Result
+		says string
+	}{
+		"empty name":      {named(""), "a metric has no name"},
+		"10 kB":           {named(strings.Repeat("n", 10_000)), "is longer than 128 bytes"},
+		"control":         {named("a\x1b[2Jb"), `metric name "a\x1b[2Jb" has a character other than`},
+		"not UTF-8":       {named("a\xff"), "has a character other than"},
+		"full width dots": {named("a．．b"), "has a character other than"},
+		"path":            {named("../../x y"), "has a character other than"},
+		"twice":           {named("score"), `metric "score" is in a result twice`},
+		"10,001 metrics":  {many, "a result has 10001 metrics; at most 10000"},
+		"goes back":       {at(2), "iteration 2 after iteration 3"},
+		"repeats":         {at(3), "iteration 3 after iteration 3"},
+		"jumps too far":   {at(1<<53 + 1), "is beyond 9007199254740992"},
+		"wraps":           {at(math.MaxUint64), "is beyond 9007199254740992"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o, _ := quick(t, two, reports(at(3), c.bad, score(4)))
+			ended := finish(t, o)
+			m := audit(t, ended.Dir, nil)
+			for no := range core.TrialNo(2) {
+				v := m.View(no)
+				if v.State != core.Errored || v.Results != 1 {
+					t.Errorf("trial %d is %v with %d results, want ERROR with one", no, v.State, v.Results)
+				}
+				contains(t, v.Reason, "it reported nonsense: ", c.says)
+				if strings.ContainsAny(v.Reason, "\x1b\xff") {
+					t.Errorf("the reason has what it should not: %q", v.Reason)
+				}
+			}
+			if ended.Outcome != core.Finished || ended.Errored != 2 {
+				t.Errorf("%+v", ended)
+			}
+		})
+	}
+}
+
+// Numbers of all kinds are kept bit by bit, and an iteration may jump.
+func TestStrangeNumbersAreKept(t *testing.T) {
+	values := []float64{1e308, 5e-324, math.Copysign(0, -1), 1<<53 + 2, -math.MaxFloat64}
+	r := at(1 << 40)
+	for i, x := range values {
+		r.Metrics = append(r.Metrics, sdk.Metric{Name: fmt.Sprint("m", i), Value: x})
+	}
+	o, _ := quick(t, two, reports(r))
+	ended := finish(t, o)
+	m := audit(t, ended.Dir, nil)
+	for i, want := range values {
+		s, ok := m.Summary(0, m.Metric(fmt.Sprint("m", i)))
+		if !ok || math.Float64bits(s.Last) != math.Float64bits(want) {
+			t.Errorf("%v became %v", want, s.Last)
+		}
+	}
+	if v := m.View(0); v.Iteration != 1<<40 || v.State != core.Terminated {
+		t.Errorf("%v at iteration %d", v.State, v.Iteration)
+	}
+	contains(t, trialFile(t, ended.Dir, "00000", "result.jsonl"), "1e+308", "5e-324", "1099511627776")
+}
+
+// An experiment has so many metrics at most; each is kept for its life.
+func TestEndlessMetricNames(t *testing.T) {
+	x := &training{names: map[string]bool{}}
+	var err error
+	n := 0
+	for ; err == nil && n < 2*maxMetricNames; n++ {
+		err = x.nameAll([]sdk.Metric{{Name: "score"}, {Name: fmt.Sprint("m", n)}})
+	}
+	if err == nil || n != maxMetricNames || len(x.names) != maxMetricNames {
+		t.Fatalf("%d results, %d names: %v", n, len(x.names), err)
+	}
+	contains(t, err.Error(), "is one more than the 20000 different ones that an experiment may have")
+	if err := x.nameAll([]sdk.Metric{{Name: "score"}}); err != nil {
+		t.Error(err)
+	}
+}
+
+// narrow is a record that refuses what the journal refuses.
+type narrow struct {
+	memory
+	t     *testing.T
+	calls int
+}
+
+func (n *narrow) Append(records [][]byte) (uint64, error) {
+	n.calls++
+	bytes := 0
+	for _, b := range records {
+		bytes += len(b) + 16
+	}
+	if len(records) > journal.MaxFrameRecords || bytes > journal.MaxFrameBytes {
+		n.t.Errorf("%d records of %d bytes at a time", len(records), bytes)
+	}
+	return n.memory.Append(records)
+}
+
+// idle carries nothing out.
+type idle struct{}
+
+func (idle) Do(core.Action) {}
+func (idle) Flush()         {}
+
+// The largest results that may come, many at a time, fit the record: also where
+// each metric is new.
+func TestLargeResultsAtATime(t *testing.T) {
+	rec := &narrow{t: t}
+	l := &Loop{machine: core.New(), record: rec, crew: idle{}, clock: SystemClock{}, log: NewLog(hclog.NewNullLogger()), inbox: newInbox(),
+		rules: newRules(&config.Experiment{}), names: newNames(), heard: func(core.Event) {}}
+	start := []news{{event: &core.ExperimentStarted{Spec: core.Spec{Trials: 1}}}, {event: &core.HostStarted{}}}
+	if err := l.stepAll(start); err != nil {
+		t.Fatal(err)
+	}
+	var batch []news
+	for i := range 90 {
+		r := &result{}
+		for j := range sdk.MaxMetrics {
+			r.Metrics = append(r.Metrics, sdk.Metric{Name: fmt.Sprint("m", min(i, 8), "_", j), Value: 1})
+		}
+		batch = append(batch, news{result: r})
+	}
+	if err := l.stepAll(batch); err != nil {
+		t.Fatal(err)
+	}
+	if want := 2 + 90 + 9*sdk.MaxMetrics; len(rec.records) != want || rec.calls < 3 {
+		t.Errorf("%d records in %d appends, want %d", len(rec.records), rec.calls, want)
+	}
+}
+
+// suggests is a searcher of the name "strange" that suggests the same point for
+// ever, with a status.
+func suggests(p space.Point, status sdk.Status, n int) sdk.SearcherPlugin {
+	return searcherOf("strange", func(sdk.Problem) asked {
+		return func(r []sdk.Request) (answer sdk.Suggestions, _ error) {
+			answer.Status = status
+			for range max(n, len(r)*(1-min(n, 1))) {
+				answer.Points = append(answer.Points, p)
+			}
+			return answer, nil
+		}
+	})
+}
+
+// B-107, B-077: the searcher is named, the experiment stops, saved, and goes on
+// with a searcher that behaves.
+func TestSuggestionsOfNoSense(t *testing.T) {
+	for name, c := range map[string]struct {
+		bad  sdk.SearcherPlugin
+		says string
+	}{
+		"outside":       {suggests(space.Point{1.5, 0}, sdk.Ready, 0), `searcher strange: its suggestion 0 cannot be a trial`},
+		"NaN":           {suggests(space.Point{math.NaN(), 0}, sdk.Ready, 0), `its suggestion 0 cannot be a trial`},
+		"infinite":      {suggests(space.Point{math.Inf(1), 0}, sdk.Ready, 0), `its suggestion 0 cannot be a trial`},
+		"no such value": {suggests(space.Point{0.5, 7}, sdk.Ready, 0), `its suggestion 0 cannot be a trial`},
+		"half a value":  {suggests(space.Point{0.5, 0.5}, sdk.Ready, 0), `its suggestion 0 cannot be a trial`},
+		"short":         {suggests(space.Point{0.5}, sdk.Ready, 0), `has 1 values; the space has 2 parameters`},
+		"too many":      {suggests(space.Point{0.5, 0}, sdk.Ready, 100), `it answered 100 points to`},
+		"status":        {suggests(space.Point{0.5, 0}, 9, 0), "it answered the unknown status 9"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o, seen := quick(t, strings.Replace(two, "space: {x: {uniform: [0, 1]}}", "space: {x: {uniform: [0, 1]}, c: {choice: [a, b]}}\npoints: [{x: 0.5, c: a}]\nsearcher: strange", 1),
+				reports(score(1)), c.bad)
+			ended := finish(t, o)
+			if ended.Outcome != core.Failed {
+				t.Fatalf("%+v", ended)
+			}
+			contains(t, ended.Reason, "strange", c.says)
+			if m := audit(t, ended.Dir, nil); m.Trials() != 1 || m.Count(core.Running) != 0 {
+				t.Errorf("%d trials, %d of them running; want the user's point alone", m.Trials(), m.Count(core.Running))
+			}
+			good := suggests(space.Point{0.25, 1}, sdk.Ready, 0)
+			o, _ = again(o, reports(score(1)), good)
+			pluginsOf.Store(o.Storage, o.Plugins)
+			if ended := finish(t, o); ended.Outcome != core.Finished || ended.Errored != 0 {
+				t.Errorf("with a searcher that behaves: %+v\n%s", ended, seen)
+			}
+		})
+	}
+}
+
+// decides is a scheduler of the name "strange" that answers each batch with a
+// function of it.
+type decides func(events []sdk.Event) sdk.Decisions
+
+func (f decides) Decide(_ context.Context, events []sdk.Event) (sdk.Decisions, error) {
+	return f(events), nil
+}
+
+func schedulerOf(f decides) sdk.SchedulerPlugin {
+	return sdk.SchedulerPlugin{
+		Info: sdk.Info{Name: "strange", Version: "1", Options: noOptions},
+		Open: func(sdk.Problem, []byte) (sdk.Scheduler, sdk.Traits, error) {
+			return f, sdk.Traits{Saves: true}, nil
+		},
+	}
+}
+
+// onResults answers each result with what f says.
+func onResults(f func(e sdk.Event) ([]sdk.Decision, []sdk.Command)) decides {
+	return func(events []sdk.Event) (answer sdk.Decisions) {
+		for _, e := range events {
+			if e.Kind == sdk.ResultReported {
+				d, c := f(e)
+				answer.Decisions, answer.Commands = append(answer.Decisions, d...), append(answer.Commands, c...)
+			}
+		}
+		return answer
+	}
+}
+
+func always(d ...sdk.Decision) decides {
+	return onResults(func(e sdk.Event) ([]sdk.Decision, []sdk.Command) {
+		out := append([]sdk.Decision{}, d...)
+		for i := range out {
+			if out[i].Event == 0 {
+				out[i].Event = e.Number
+			}
+		}
+		return out, nil
+	})
+}
+
+func orders(c ...sdk.Command) decides {
+	return onResults(func(e sdk.Event) ([]sdk.Decision, []sdk.Command) { return nil, c })
+}
+
+const scheduled = `
+version: 1
+objective: {metric: score, mode: max}
+trainable: {plugin: chaos, options: {iterations: 4, any_params: true}}
+space: {x: {uniform: [0, 1]}}
+scheduler: strange
+seed: 5
+trials: 3
+`
+
+// B-077: an answer that contradicts itself, or is about nothing that was asked,
+// is a failure of the scheduler; after three the experiment stops, saved, naming
+// it.
+func TestDecisionsOfNoSense(t *testing.T) {
+	for name, c := range map[string]struct {
+		bad  decides
+		says string
+	}{
+		"stop and continue":          {always(sdk.Decision{Verdict: sdk.Stop}, sdk.Decision{}), "which is no result that it was just told of, or twice"},
+		"on nothing":                 {always(sdk.Decision{Event: 1 << 60}), "which is no result that it was just told of, or twice"},
+		"unknown verdict":            {always(sdk.Decision{Verdict: 9}), "the unknown verdict 9"},
+		"unknown command":            {orders(sdk.Command{Kind: 99}), "the unknown command 99"},
+		"short point":                {orders(sdk.Command{Kind: sdk.Exploit, Point: space.Point{}}), "has 0 values; the space has 1 parameters"},
+		"outside the space":          {orders(sdk.Command{Kind: sdk.Exploit, Donor: 1, Point: space.Point{7}}), "scheduler strange: its command cannot be carried out"},
+		"NaN":                        {orders(sdk.Command{Kind: sdk.Exploit, Donor: 1, Point: space.Point{math.NaN()}}), "its command cannot be carried out"},
+		"negative resources":         {orders(sdk.Command{Kind: sdk.Resize, Resources: []byte(`{"cpu": -1}`)}), "its command cannot be carried out: resource cpu"},
+		"NaN resources":              {orders(sdk.Command{Kind: sdk.Resize, Resources: []byte(`{"cpu": "NaN"}`)}), "its command cannot be carried out: resource cpu"},
+		"huge resources":             {orders(sdk.Command{Kind: sdk.Resize, Resources: []byte(`{"cpu": 1e30}`)}), "its command cannot be carried out: resource cpu"},
+		"more than the record takes": {orders(slices.Repeat([]sdk.Command{{Kind: sdk.Resume, Trial: 99, Reason: strings.Repeat("x", 500)}}, 4000)...), "bytes in the record; at most"},
+		"deep resources":             {orders(sdk.Command{Kind: sdk.Resize, Resources: []byte(strings.Repeat(`{"a":`, 20_000))}), "its command cannot be carried out: resources"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o, _ := quick(t, scheduled, schedulerOf(c.bad))
+			ended := finish(t, o)
+			if ended.Outcome != core.Failed || len(ended.Reason) > 1000 {
+				t.Fatalf("%+v", ended)
+			}
+			contains(t, ended.Reason, "strange", c.says)
+			if m := audit(t, ended.Dir, nil); m.Count(core.Running) != 0 || m.Count(core.Errored) != 0 {
+				t.Errorf("%d trials run, %d failed", m.Count(core.Running), m.Count(core.Errored))
+			}
+			o, _ = again(o, schedulerOf(always()))
+			pluginsOf.Store(o.Storage, o.Plugins)
+			if ended := finish(t, o); ended.Outcome != core.Finished || ended.Errored != 0 {
+				t.Errorf("with a scheduler that behaves: %+v", ended)
+			}
+		})
+	}
+}
+
+// Orders about trials that do not exist, have ended, or cannot be commanded so
+// change nothing; every trial comes to its end.
+func TestOrdersThatDoNotFit(t *testing.T) {
+	last := sdk.Command{Trial: math.MaxUint32}
+	for name, c := range map[string]sdk.Command{
+		"resume an unknown trial":   {Kind: sdk.Resume, Trial: last.Trial},
+		"stop an unknown trial":     {Kind: sdk.StopTrial, Trial: 3},
+		"exploit an unknown trial":  {Kind: sdk.Exploit, Trial: 77, Donor: 0},
+		"exploit an unknown donor":  {Kind: sdk.Exploit, Trial: 0, Donor: 77},
+		"exploit itself":            {Kind: sdk.Exploit, Trial: 0, Donor: 0},
+		"exploit no checkpoint":     {Kind: sdk.Exploit, Trial: 0, Donor: 1, Iteration: 99},
+		"resume one that runs":      {Kind: sdk.Resume, Trial: 0},
+		"stop one that runs":        {Kind: sdk.StopTrial, Trial: 0},
+		"resize one that runs":      {Kind: sdk.Resize, Trial: 0, Resources: []byte(`{"cpu": 1}`)},
+		"resize to nothing":         {Kind: sdk.Resize, Trial: 0},
+		"resize an unknown trial":   {Kind: sdk.Resize, Trial: 9, Resources: []byte(`{"tpu": 5}`)},
+		"exploit an unknown moment": {Kind: sdk.Exploit, Trial: 0, Donor: 1, Iteration: math.MaxUint64},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.Reason = "on a \x1b[31mwhim" + strings.Repeat("!", 1<<20)
+			o, seen := quick(t, scheduled, schedulerOf(orders(c, c)))
+			o.Resources = "(cpu=1)" // one after the other: later trials are commanded when earlier have ended
+			ended := finish(t, o)
+			m := audit(t, ended.Dir, nil)
+			if ended.Outcome != core.Finished || m.Count(core.Terminated) != 3 {
+				t.Errorf("%+v, %d trials ended well", ended, m.Count(core.Terminated))
+			}
+			if strings.Contains(seen.String(), "\x1b[31m") || len(seen.String()) > 100_000 {
+				t.Errorf("%d bytes are shown, escapes among them", len(seen.String()))
+			}
+		})
+	}
+}
+
+// A circle of exploits comes to an end like any other.
+func TestExploitsInACircle(t *testing.T) {
+	moved := map[uint32]int{}
+	circle := onResults(func(e sdk.Event) ([]sdk.Decision, []sdk.Command) {
+		if e.Iteration != 2 || moved[e.Trial] > 2 {
+			return nil, nil
+		}
+		moved[e.Trial]++
+		return []sdk.Decision{{Event: e.Number, Verdict: sdk.Pause}},
+			[]sdk.Command{{Kind: sdk.Exploit, Trial: e.Trial, Donor: (e.Trial + 1) % 3}, {Kind: sdk.Resume, Trial: e.Trial}}
+	})
+	o, _ := quick(t, scheduled+"checkpoint: {every: 1}\n", schedulerOf(circle))
+	t.Cleanup(func() { clear(moved) }) // it begins anew in the replay
+	o.Resources = "(cpu=3)"
+	ended, err := Run(t.Context(), o)
+	if err != nil || ended.Outcome != core.Finished {
+		t.Fatal(ended, err)
+	}
+}
+
+// B-038: what a trainable asks for must make sense; else the experiment stops
+// before the trial is made, saved.
+func TestRequestsOfNoSense(t *testing.T) {
+	for text, says := range map[string]string{
+		`{"cpu": -1}`:                   "resource cpu",
+		`{"cpu": "NaN"}`:                "resource cpu",
+		`{"cpu": 1e18, "memory": 1e30}`: "resource memory",
+		`{"cpu": 1, "a b": 1}`:          `resource name "a b"`,
+		`nonsense`:                      `resources "nonsense"`,
+		strings.Repeat("[", 20_000):     "resources",
+	} {
+		asks := sdk.TrainablePlugin{
+			Info: sdk.Info{Name: "reports", Version: "1", Options: noOptions},
+			Open: func([]byte) (sdk.Trainable, sdk.TrainableTraits, error) {
+				return asking(text), sdk.TrainableTraits{Shared: true, Reusable: true}, nil
+			},
+		}
+		o, _ := quick(t, two, asks)
+		ended := finish(t, o)
+		if ended.Outcome != core.Failed || len(ended.Reason) > 1000 {
+			t.Errorf("%.50s: %+v", text, ended)
+		}
+		contains(t, ended.Reason, `trainable "reports" answered`, says)
+		if m := audit(t, ended.Dir, nil); m.Trials() != 0 {
+			t.Errorf("%.50s: %d trials", text, m.Trials())
+		}
+	}
+}
+
+// asking asks for the same text for every trial.
+type asking string
+
+func (a asking) Request([]byte) ([]byte, error) { return []byte(a), nil }
+func (asking) Train(_ context.Context, run sdk.Run) error {
+	return run.Report(score(1), nil)
+}
+
+// Text of plugins is escaped wherever it goes: log, terminal, record, files.
+func TestStrangeTexts(t *testing.T) {
+	const evil = "\x1b]0;owned\a\x1b[2J\xff\u202eevil\r"
+	talks := sdk.TrainablePlugin{
+		Info: sdk.Info{Name: "reports", Version: "1", Options: noOptions},
+		Open: func([]byte) (sdk.Trainable, sdk.TrainableTraits, error) {
+			return sdk.TrainFunc(func(_ context.Context, run sdk.Run) error {
+				run.Log("log " + evil + "\nERROR: of somebody else")
+				run.(sdk.Rejecter).Reject("reject " + evil)
+				if err := run.Report(score(1), nil); err != nil {
+					return err
+				}
+				return fmt.Errorf("failed %s\nin two lines", evil)
+			}), sdk.TrainableTraits{Shared: true, Reusable: true}, nil
+		},
+	}
+	stops := schedulerOf(always(sdk.Decision{Verdict: sdk.Continue, Reason: evil}))
+	o, seen := quick(t, strings.Replace(two, "trials: 2", "trials: 2\nscheduler: strange", 1), talks, stops)
+	o.Verbose = 3
+	dir := finish(t, o).Dir
+	texts := map[string]string{"screen": seen.String()}
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		texts[path] = string(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range texts {
+		if strings.Contains(text, "evil") && strings.ContainsAny(text, "\x1b\a\u202e\r") && !strings.Contains(name, "journal") {
+			t.Errorf("%s has it unescaped:\n%.2000q", name, text)
+		}
+	}
+	contains(t, texts[filepath.Join(dir, "host.log")], `log \x1b]0;owned\a`, `\nERROR: of somebody else`, "not a report: reject")
+	contains(t, audit(t, dir, nil).View(0).Reason, `failed \x1b]0;owned\a`, "\nin two lines")
+}

@@ -1,0 +1,65 @@
+package assemblyscript_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	pb "github.com/tunehost/tunehost/plugins/sdk/proto/tunehost/v1"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+// TestReadme follows README.md word for word from an empty folder.
+func TestReadme(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it installs packages")
+	}
+	t.Parallel()
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := filepath.Abs("../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for _, m := range regexp.MustCompile("(?s)```(\\w+)\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+		if m[1] == "ts" {
+			if err := os.WriteFile(filepath.Join(dir, "nearby.ts"), []byte(m[2]), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		run(t, dir, m[2], "TUNEHOST="+root)
+	}
+	wasm, err := os.ReadFile(filepath.Join(dir, "nearby.wasm"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := instantiate(t, wasm)
+	g.must("SearcherService/OpenSearcher", &pb.OpenSearcherRequest{Problem: problem(wide()), Options: []byte(`{"start": 2}`)}, &pb.OpenSearcherResponse{})
+	points := g.suggest(nil, requests(0, 2)).Points
+	for _, p := range g.suggest(told(points, func(p space.Point) float64 { return p[0] }), requests(2, 5)).Points {
+		if err := wide().Check(p); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func run(t *testing.T, dir, script, env string) {
+	t.Helper()
+	if _, err := exec.LookPath("npm"); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skipf("%v: install Node.js with npm (https://nodejs.org)", err)
+	}
+	cmd := exec.Command("bash", "-euc", script)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), env, "npm_config_prefer_offline=true", "npm_config_audit=false")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", script, err, out)
+	}
+}

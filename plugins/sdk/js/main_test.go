@@ -1,0 +1,127 @@
+// Package js_test drives the JavaScript SDK and its samples as the host does.
+package js_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tunehost/tunehost/host/plugin/process"
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// startTimeout is long, because many programs start at a time here.
+const startTimeout = time.Minute
+
+// hostArg makes the test binary a host that is to be killed.
+const hostArg = "be-a-host"
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == hostArg {
+		host()
+	}
+	os.Exit(m.Run())
+}
+
+// needs finds a program. Continuous integration must have it; elsewhere the
+// test says what is missing and is skipped.
+func needs(t testing.TB, program string) string {
+	t.Helper()
+	path, err := exec.LookPath(program)
+	if err != nil {
+		missing(t, program+" is missing: install Node.js with npm (https://nodejs.org)")
+	}
+	return path
+}
+
+func missing(t testing.TB, what string) {
+	t.Helper()
+	if os.Getenv("CI") == "true" {
+		t.Fatal(what)
+	}
+	t.Skip(what)
+}
+
+// node is the program that runs plugins, once their dependencies are there.
+func node(t testing.TB) string {
+	t.Helper()
+	if _, err := os.Stat("node_modules"); err != nil {
+		missing(t, "plugins/sdk/js/node_modules is missing: make js installs it")
+	}
+	return needs(t, "node")
+}
+
+// program is a JavaScript file as a plugin.
+func program(t testing.TB, kind sdk.Kind, file string) process.Config {
+	t.Helper()
+	path, err := filepath.Abs(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := strings.TrimSuffix(filepath.Base(file), ".js")
+	return process.Config{
+		Kind: kind, Name: name, Path: node(t), Args: []string{path}, StartTimeout: startTimeout,
+		Log: func(l process.Line) { t.Logf("%s %s: %.300s", l.Stream, l.Level, l.Text) },
+	}
+}
+
+func start(t testing.TB, c process.Config) *process.Process {
+	t.Helper()
+	p, err := process.Start(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Close() })
+	return p
+}
+
+// lines keeps what a plugin prints.
+type lines struct {
+	mu   sync.Mutex
+	kept []process.Line
+}
+
+func (l *lines) add(line process.Line) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.kept = append(l.kept, line)
+}
+
+// has says whether a line of the level has the text.
+func (l *lines) has(level, text string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, line := range l.kept {
+		if line.Level == level && strings.Contains(line.Text, text) {
+			return true
+		}
+	}
+	return false
+}
+
+// after is what follows the prefix in the first line that has it.
+func (l *lines) after(prefix string) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, line := range l.kept {
+		if rest, ok := strings.CutPrefix(line.Text, prefix); ok {
+			return rest
+		}
+	}
+	return ""
+}
+
+// eventually waits for what no channel tells.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if ok() {
+			return
+		}
+	}
+	t.Fatalf("%s did not happen", what)
+}

@@ -1,0 +1,44 @@
+package js_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+func TestHalfway(t *testing.T) {
+	t.Parallel()
+	s, err := start(t, program(t, sdk.KindScheduler, "samples/halfway.js")).OpenScheduler(t.Context(), problem(small()), []byte(`{"at": 3}`), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	decide := func(number uint64, trial uint32, iteration uint64, loss float64) sdk.Decision {
+		t.Helper()
+		d, err := s.Decide(t.Context(), []sdk.Event{
+			{Number: number - 1, Kind: sdk.CheckpointSaved, Trial: trial},
+			{Number: number, Kind: sdk.ResultReported, Trial: trial, Attempt: 1, Iteration: iteration, Losses: []float64{loss}},
+		})
+		if err != nil || len(d.Decisions) != 1 || d.Decisions[0].Event != number {
+			t.Fatal(d, err)
+		}
+		return d.Decisions[0]
+	}
+	if d := decide(2, 0, 1, 9); d.Verdict != sdk.Continue || d.Until != 3 {
+		t.Errorf("%+v: want no question before iteration 3", d)
+	}
+	for i, loss := range []float64{1, 5, 2, math.Inf(1)} {
+		want := sdk.Continue
+		if i == 3 {
+			want = sdk.Stop
+		}
+		// Numbers use all bits: they must come back as they are.
+		if d := decide(math.MaxUint64-uint64(i), uint32(i), 3, loss); d.Verdict != want || (want == sdk.Stop) != strings.Contains(d.Reason, "above the median 2 of 3 others") {
+			t.Errorf("trial %d: %+v", i, d)
+		}
+	}
+	if d := decide(1000, 4, 3, 3); d.Verdict != sdk.Continue {
+		t.Errorf("%+v: 3 is not above the median of 1, 2, 5 and infinity", d)
+	}
+}

@@ -1,0 +1,32 @@
+// Lines for the host's log, in the JSON that hclog writes, so that they keep their
+// level.
+
+/** The host cuts lines at 64 KiB. */
+const maxLine = 48 << 10;
+
+/**
+ * @param {string} level
+ * @param {string} message
+ * @param {Record<string, unknown>} [fields]
+ */
+function write(level, message, fields = {}) {
+  const line = JSON.stringify({
+    ...fields,
+    "@level": level,
+    "@message": String(message).slice(0, maxLine),
+    "@timestamp": new Date().toISOString().replace("Z", "000Z"),
+  }, (_, value) => (typeof value === "bigint" ? String(value) : value));
+  process.stderr.write(`${line}\n`);
+}
+
+/** Writes a line to the experiment's log. Fields are written behind the message. */
+export const log = {
+  /** @param {string} message @param {Record<string, unknown>} [fields] */
+  debug: (message, fields) => write("debug", message, fields),
+  /** @param {string} message @param {Record<string, unknown>} [fields] */
+  info: (message, fields) => write("info", message, fields),
+  /** @param {string} message @param {Record<string, unknown>} [fields] */
+  warn: (message, fields) => write("warn", message, fields),
+  /** @param {string} message @param {Record<string, unknown>} [fields] */
+  error: (message, fields) => write("error", message, fields),
+};

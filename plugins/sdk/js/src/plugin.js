@@ -1,0 +1,245 @@
+// What the author of a plugin writes: one object for each kind.
+
+/** @typedef {import("./space/space.js").Space} Space */
+/** @typedef {import("./space/space.js").Params} Params */
+/** @typedef {import("./space/random.js").Random} Random */
+/** @typedef {import("./metrics.js").Metrics} Metrics */
+
+/**
+ * A point: raw, or the parameters that exist by name.
+ * @typedef {Float64Array | number[] | Params} Point
+ */
+
+/**
+ * @typedef {object} Info
+ * @property {string} name what users write in the experiment file: lower case, digits and dashes
+ * @property {string} version the plugin's own
+ * @property {string} summary one sentence
+ * @property {object} [options] JSON Schema of the options: an object with
+ *   additionalProperties false, a description and a default for each
+ */
+
+/**
+ * @typedef {object} Problem
+ * @property {Space} space
+ * @property {{metric: string, mode: "min" | "max"}[]} objectives at least one
+ * @property {bigint} seed the plugin's own
+ * @property {number} trials how many are planned; 0 when unbounded
+ * @property {number} concurrency how many may run at a time; 0 when not bounded
+ */
+
+/**
+ * One thing that happened. Which fields are set depends on the kind; kinds that are
+ * not known yet may come and are to be ignored.
+ * @typedef {object} Event
+ * @property {bigint} number the event's position in the history, from 1
+ * @property {"trial_added" | "trial_started" | "result_reported" | "trial_paused" | "trial_completed" | "trial_failed" |
+ *   "trial_removed" | "checkpoint_saved" | "trial_requeued" | "experiment_ended" | "search_ended" | "unknown"} kind
+ * @property {number} trial the trial's number, from 0
+ * @property {number} attempt counts its starts, from 1
+ * @property {number} iteration the result's or checkpoint's, from 1
+ * @property {Float64Array | null} point the trial's point (trial_added); see Space.object
+ * @property {number[]} losses one for each objective: smaller is better whatever the
+ *   mode, never NaN; empty for a trial that ended without a result
+ * @property {{name: string, value: number}[]} metrics empty unless asked for (Traits)
+ * @property {number} seconds the trial's training time so far
+ * @property {string} reason why, for people
+ */
+
+/**
+ * What an opened searcher or scheduler says about itself.
+ * @typedef {object} Traits
+ * @property {boolean} [independent] suggestions do not depend on results (searchers)
+ * @property {boolean} [quiet] it never decides anything (schedulers)
+ * @property {number} [runAhead] results that may be reported beyond the last decided one (schedulers)
+ * @property {boolean} [metrics] events must carry all metrics, not only losses
+ * @property {boolean} [saves] trials must be able to make checkpoints (schedulers)
+ * @property {string[]} [requires] metrics that every result must have
+ */
+
+/**
+ * @typedef {object} Request
+ * @property {number} trial the suggestion's number, from 0
+ * @property {bigint} seed
+ * @property {Random} random made from the seed: the only randomness that may be used
+ * @property {Float64Array | null} given coordinates that are fixed where not NaN; they
+ *   are laid over whatever is answered
+ */
+
+/**
+ * State to go on from, for plugins that can be restored faster than by telling them
+ * the whole history again. Both or neither.
+ * @typedef {object} Snapshots
+ * @property {() => Uint8Array | Promise<Uint8Array>} [snapshot] the state after what was observed so far
+ * @property {(state: Uint8Array) => unknown} [restore] called once, before anything else
+ */
+
+/**
+ * An opened searcher. Calls come one at a time. What it answers must depend only on
+ * the problem, its options, the events so far and the requests' seeds.
+ * @typedef {object} Searcher
+ * @property {Traits} [traits]
+ * @property {(events: Event[]) => unknown} [observe] tells what happened, in order
+ * @property {(request: Request) => Point | symbol | Promise<Point | symbol>} suggest answers
+ *   one request: a point, WAIT or EXHAUSTED
+ */
+
+/**
+ * The verdict on one result. A result without one continues.
+ * @typedef {object} Decision
+ * @property {bigint} event the number of the result's event
+ * @property {"continue" | "pause" | "stop"} verdict
+ * @property {number | bigint} [until] (continue) no decision is needed before this
+ *   iteration of the trial, and earlier results are not told
+ * @property {string} [reason] for people; expected with pause and stop
+ */
+
+/**
+ * An order that is not the answer to a result.
+ * @typedef {object} Command
+ * @property {"resume" | "stop" | "exploit" | "resize"} kind
+ * @property {number} trial
+ * @property {number} [donor] whose checkpoint to go on from (exploit)
+ * @property {number} [iteration] which one
+ * @property {Point | null} [point] the trial's new point (exploit)
+ * @property {object} [resources] the new request (resize)
+ * @property {string} [reason]
+ */
+
+/**
+ * An opened scheduler. Calls come one at a time.
+ * @typedef {object} Scheduler
+ * @property {Traits} [traits]
+ * @property {(events: Event[]) => Answer | Promise<Answer>} decide
+ *   tells what happened, in order, and is answered decisions on results among it
+ */
+
+/** @typedef {Decision[] | {decisions?: Decision[], commands?: Command[]} | void | null} Answer */
+
+/**
+ * What an attempt has to train.
+ * @typedef {object} Trial
+ * @property {string} id
+ * @property {number} number
+ * @property {number} attempt counts from 1
+ * @property {string} experiment
+ * @property {Record<string, any>} params nested as in the experiment file
+ * @property {Record<string, any>} options
+ * @property {bigint} seed
+ * @property {string} dir the trial's directory
+ * @property {string | null} restore the checkpoint to go on from
+ * @property {number} iteration the iteration of that checkpoint, or 0
+ * @property {Record<string, any>} resources what was granted
+ * @property {string[]} devices ids of the GPUs granted
+ * @property {number} checkpointEvery results at multiples of it will be saved; 0: none
+ * @property {boolean} checkpointAtEnd the last result will be saved
+ * @property {number} runAhead
+ * @property {number} graceSeconds what a stopped trial has to clean up
+ */
+
+/**
+ * @typedef {object} ReportOptions
+ * @property {number} [iteration] the trainable's own count, from 1; else the host counts
+ * @property {boolean} [done] this is the last result
+ * @property {string} [checkpoint] a directory that already holds this result's checkpoint
+ * @property {(dir: string) => unknown} [save] writes the training's state into the empty
+ *   directory, when the host wants it
+ */
+
+/**
+ * One attempt of one trial, as the training code sees it.
+ * @typedef {object} Run
+ * @property {Trial} trial
+ * @property {Record<string, any>} params the trial's
+ * @property {Record<string, any>} options the trainable's
+ * @property {AbortSignal} stopped aborted when the trial was told to stop or pause
+ * @property {AbortSignal} killed aborted when training must end at once
+ * @property {(metrics: Metrics, options?: ReportOptions) => Promise<void>} report hands
+ *   over one result and returns when the trial may go on; throws a StoppedError,
+ *   which is to be passed on, when it may not
+ * @property {(line: string) => void} log writes a line to the trial's log
+ * @property {(text: string) => void} reject notes what a program wrote as no result
+ */
+
+/**
+ * An opened trainable.
+ * @typedef {object} Trainable
+ * @property {boolean} [reusable] one process may run trial after trial
+ * @property {boolean} [shared] one process may run many trials at a time
+ * @property {boolean} [saves] it can save when the host asks for it
+ * @property {(run: Run) => unknown} train trains one attempt
+ * @property {(params: Record<string, any>) => object | Promise<object>} [request] computes
+ *   what a trial with the parameters needs
+ */
+
+/**
+ * @typedef {Info & {open: (problem: Problem, options: Record<string, any>) =>
+ *   (Searcher & Snapshots) | Promise<Searcher & Snapshots>}} SearcherPlugin
+ * @typedef {Info & {open: (problem: Problem, options: Record<string, any>) =>
+ *   (Scheduler & Snapshots) | Promise<Scheduler & Snapshots>}} SchedulerPlugin
+ * @typedef {Info & {open: (options: Record<string, any>) => Trainable | Promise<Trainable>}} TrainablePlugin
+ */
+
+/**
+ * @typedef {{kind: "searcher", plugin: SearcherPlugin} | {kind: "scheduler", plugin: SchedulerPlugin} |
+ *   {kind: "trainable", plugin: TrainablePlugin}} Plugin
+ */
+
+/**
+ * Makes a searcher. Its open checks everything that can be checked: what it throws
+ * is told to the user, who must change something.
+ * @param {SearcherPlugin} plugin
+ * @returns {Plugin}
+ */
+export function searcher(plugin) {
+  return { kind: "searcher", plugin: checked("searcher", plugin) };
+}
+
+/**
+ * Makes a scheduler; see {@link searcher}.
+ * @param {SchedulerPlugin} plugin
+ * @returns {Plugin}
+ */
+export function scheduler(plugin) {
+  return { kind: "scheduler", plugin: checked("scheduler", plugin) };
+}
+
+/**
+ * Makes a trainable; see {@link searcher}.
+ * @param {TrainablePlugin} plugin
+ * @returns {Plugin}
+ */
+export function trainable(plugin) {
+  return { kind: "trainable", plugin: checked("trainable", plugin) };
+}
+
+/**
+ * @template {Info & {open: Function}} T
+ * @param {string} kind
+ * @param {T} plugin
+ * @returns {T}
+ */
+function checked(kind, plugin) {
+  if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(plugin.name ?? "")) {
+    throw new TypeError(`the ${kind}'s name is ${JSON.stringify(plugin.name)}; it must be lower case letters, digits and dashes`);
+  }
+  if (!plugin.version || !plugin.summary) {
+    throw new TypeError(`the ${kind} ${JSON.stringify(plugin.name)} has no version or no summary`);
+  }
+  if (typeof plugin.open !== "function") {
+    throw new TypeError(`the ${kind} ${JSON.stringify(plugin.name)} has no function open`);
+  }
+  return plugin;
+}
+
+/**
+ * Serves the plugins, at most one of each kind, until the host has ended them, and
+ * exits the process. Nothing may be written to stdout before; what is written later
+ * goes to the experiment's log.
+ * @param {...Plugin} plugins
+ * @returns {Promise<never>}
+ */
+export async function serve(...plugins) {
+  const { run } = await import("./serve/serve.js");
+  return run(plugins);
+}

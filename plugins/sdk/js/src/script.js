@@ -1,0 +1,144 @@
+// For plain programs that tunehost starts (a trainable with a command): what to
+// train is in the environment, results go over the socket TUNEHOST_CHANNEL names.
+// Outside of a trial everything works too, so that the program can be tried.
+
+import { mkdirSync, mkdtempSync, readFileSync } from "node:fs";
+import { createConnection } from "node:net";
+import { join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { flatten } from "./metrics.js";
+
+/** @typedef {import("./metrics.js").Metrics} Metrics */
+/** @typedef {"continue" | "pause" | "stop"} Decision */
+
+/**
+ * What this program is to train; null outside of a trial.
+ * @returns {{id: string, experiment: string, dir: string, seed: bigint} | null}
+ */
+export function trial() {
+  const { TUNEHOST_TRIAL_ID: id, TUNEHOST_EXPERIMENT: experiment = "", TUNEHOST_TRIAL_DIR: dir = "", TUNEHOST_SEED: seed } = process.env;
+  return id === undefined ? null : { id, experiment, dir, seed: BigInt(seed ?? 0) };
+}
+
+/**
+ * The trial's parameters laid over defaults, which are all there is outside of a
+ * trial. Nested parameters are nested objects.
+ * @template {Record<string, any>} T
+ * @param {T} [defaults]
+ * @returns {T & Record<string, any>}
+ */
+export function params(defaults) {
+  const file = process.env.TUNEHOST_PARAMS;
+  return { .../** @type {T} */ (defaults), ...(file ? JSON.parse(readFileSync(file, "utf8")) : {}) };
+}
+
+/**
+ * The directory of the checkpoint to go on from; null on a fresh start.
+ * @returns {string | null}
+ */
+export function checkpoint() {
+  return process.env.TUNEHOST_CHECKPOINT || null;
+}
+
+/**
+ * Reports one result and waits for what becomes of the trial. After "pause" and
+ * "stop" the program shall exit.
+ *
+ * With `save`, a directory is made that save writes the state into before the
+ * result is reported; `checkpoint` is one that is there already. Outside of a trial
+ * the result is printed, nothing is saved, and the answer is "continue".
+ * @param {Metrics} metrics
+ * @param {{iteration?: number, checkpoint?: string, save?: (dir: string) => unknown}} [options]
+ * @returns {Promise<Decision>}
+ */
+export async function report(metrics, { iteration, checkpoint, save } = {}) {
+  const flat = Object.fromEntries([...flatten(metrics)].map(([name, value]) => [name, writable(value)]));
+  const path = process.env.TUNEHOST_CHANNEL;
+  if (!path) {
+    console.log(JSON.stringify(flat));
+    return "continue";
+  }
+  const dir = save ? await saved(save) : checkpoint && resolve(checkpoint);
+  const answer = await channel(path).ask({ metrics: flat, iteration, checkpoint: dir });
+  if (answer.error) {
+    throw new Error(`the report was refused: ${answer.error}`);
+  }
+  return answer.decision;
+}
+
+/** @param {(dir: string) => unknown} save */
+async function saved(save) {
+  const parent = resolve(process.env.TUNEHOST_CHECKPOINT_DIR ?? "checkpoints");
+  mkdirSync(parent, { recursive: true });
+  const dir = mkdtempSync(join(parent, "checkpoint-"));
+  await save(dir);
+  return dir;
+}
+
+/**
+ * A number, or the string that stands for one that JSON lacks.
+ * @param {number} x
+ */
+function writable(x) {
+  return Number.isFinite(x) ? x : String(x);
+}
+
+/** @type {Channel | null} */
+let open = null;
+
+/** @param {string} path */
+function channel(path) {
+  open ??= new Channel(path);
+  return open;
+}
+
+/** The connection to the host: a line each way for each report, in order. */
+class Channel {
+  /** @type {{resolve: (answer: any) => void, reject: (why: Error) => void}[]} */
+  #waiting = [];
+  #socket;
+
+  /** @param {string} path */
+  constructor(path) {
+    this.#socket = createConnection(path);
+    this.#socket.on("error", (why) => this.#end(new Error(`cannot connect to the report channel: ${why.message}`)));
+    this.#socket.on("close", () => this.#end(new Error("the report channel ended without an answer")));
+    createInterface({ input: this.#socket }).on("line", (line) => this.#answer(line)).on("error", () => {});
+    this.#socket.unref(); // it does not keep the program alive
+  }
+
+  /**
+   * @param {object} message
+   * @returns {Promise<any>}
+   */
+  ask(message) {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ resolve, reject });
+      this.#socket.ref();
+      this.#socket.write(`${JSON.stringify(message)}\n`);
+    });
+  }
+
+  /** @param {string} line */
+  #answer(line) {
+    const asked = this.#waiting.shift();
+    if (this.#waiting.length === 0) {
+      this.#socket.unref();
+    }
+    try {
+      asked?.resolve(JSON.parse(line));
+    } catch {
+      asked?.reject(new Error(`the report channel answered nonsense: ${line.slice(0, 80)}`));
+    }
+  }
+
+  /** @param {Error} why */
+  #end(why) {
+    if (open === this) {
+      open = null; // the next report tries again
+    }
+    for (const asked of this.#waiting.splice(0)) {
+      asked.reject(why);
+    }
+  }
+}

@@ -1,0 +1,256 @@
+// One attempt of one trial.
+
+import { setImmediate as turn } from "node:timers/promises";
+import { messageOf, RestoreError, stackOf, StartError, StoppedError } from "../errors.js";
+import { flatten } from "../metrics.js";
+import { text } from "./wire.js";
+
+/** The protocol's numbers of what the host orders. */
+export const Order = { Start: 1, Continue: 2, Save: 3, Stop: 4, Kill: 5 };
+/** The protocol's numbers of what a run says. */
+export const Said = { Started: 1, Result: 2, Saved: 3, Ended: 4, Log: 5, Rejected: 6 };
+
+/** Bounds a line or an error, in bytes, so that no message outgrows the host's limit. */
+const maxText = 64 << 10;
+
+/** @param {unknown} s */
+export function cut(s) {
+  const bytes = Buffer.from(String(s));
+  return bytes.length > maxText ? `${text(bytes.subarray(0, maxText))} [cut]` : bytes.toString();
+}
+
+/**
+ * What the author's code sees as its run, and what the host's orders do to it. With
+ * reported the results so far and granted the credits, a report waits until
+ * reported - granted <= runAhead; one that is due to be saved waits for all.
+ */
+export class Run {
+  #say;
+  #canSave;
+  #stopped = new AbortController();
+  #killed = new AbortController();
+  #granted = 0;
+  #reported = 0;
+  #iteration;
+  /** @type {string[]} */
+  #asked = []; // directories to save into, oldest first
+  #stopDir = "";
+  #paused = false;
+  #wake = () => {};
+  /** @type {Promise<unknown>} */
+  #reports = Promise.resolve();
+
+  /**
+   * @param {import("../plugin.js").Trial} trial
+   * @param {boolean} canSave
+   * @param {(event: any) => void} say
+   */
+  constructor(trial, canSave, say) {
+    this.trial = trial;
+    this.#canSave = canSave;
+    this.#say = say;
+    this.#iteration = trial.iteration;
+    this.report = this.report.bind(this);
+    this.log = this.log.bind(this);
+    this.reject = this.reject.bind(this);
+  }
+
+  get params() {
+    return this.trial.params;
+  }
+
+  get options() {
+    return this.trial.options;
+  }
+
+  /** @returns {AbortSignal} */
+  get stopped() {
+    return this.#stopped.signal;
+  }
+
+  /** @returns {AbortSignal} */
+  get killed() {
+    return this.#killed.signal;
+  }
+
+  /** @param {string} line */
+  log(line) {
+    this.#say({ kind: Said.Log, text: cut(line) });
+  }
+
+  /** @param {string} line */
+  reject(line) {
+    this.#say({ kind: Said.Rejected, text: cut(line) });
+  }
+
+  /**
+   * @param {import("../metrics.js").Metrics} metrics
+   * @param {import("../plugin.js").ReportOptions} [options]
+   * @returns {Promise<void>}
+   */
+  report(metrics, options = {}) {
+    const flat = [...flatten(metrics)].map(([name, value]) => ({ name: text(name), value }));
+    const result = this.#reports.then(() => this.#report(flat, options));
+    // Code that does not wait for a report must not end the process with it.
+    this.#reports = result.catch(() => {});
+    return result;
+  }
+
+  /**
+   * Notes what the host wants and wakes the report that waits.
+   * @param {any} m
+   */
+  order(m) {
+    switch (m.kind) {
+      case Order.Continue:
+        this.#granted += m.credits;
+        break;
+      case Order.Save:
+        this.#asked.push(m.dir);
+        break;
+      case Order.Stop:
+        this.#halt(m.dir, m.paused);
+        break;
+      case Order.Kill:
+        this.kill();
+        return;
+    }
+    this.#wake();
+  }
+
+  /** The grace is over. */
+  kill() {
+    this.#halt("", this.#paused);
+    this.#killed.abort(new StoppedError());
+    this.#wake();
+  }
+
+  /**
+   * Calls the author's code and says how it ended.
+   * @param {(run: any) => unknown} train
+   */
+  async call(train) {
+    /** @type {{error?: string, never_started?: boolean, restore_failed?: boolean}} */
+    let end = {};
+    try {
+      await train(this);
+      await this.#reports;
+    } catch (thrown) {
+      end = this.#outcome(thrown);
+    }
+    return { kind: Said.Ended, ...end };
+  }
+
+  /** @param {unknown} thrown */
+  #outcome(thrown) {
+    if (thrown instanceof StoppedError || (this.killed.aborted && isAbort(thrown))) {
+      return {};
+    }
+    const expected = thrown instanceof StartError || thrown instanceof RestoreError;
+    if (!expected) {
+      this.log(stackOf(thrown));
+    }
+    return {
+      error: cut(messageOf(thrown)),
+      never_started: thrown instanceof StartError, restore_failed: thrown instanceof RestoreError,
+    };
+  }
+
+  /**
+   * @param {string} dir
+   * @param {boolean} paused
+   */
+  #halt(dir, paused) {
+    this.#stopDir = dir;
+    this.#paused = Boolean(paused);
+    this.#stopped.abort(new StoppedError(this.#paused));
+  }
+
+  /**
+   * @param {{name: string, value: number}[]} metrics
+   * @param {import("../plugin.js").ReportOptions} options
+   */
+  async #report(metrics, { iteration = 0, done = false, checkpoint = "", save }) {
+    // A stop that wants a checkpoint first still takes one result, the one that is saved.
+    if (this.killed.aborted || (this.stopped.aborted && !this.#stopDir)) {
+      throw new StoppedError(this.#paused);
+    }
+    this.#iteration = iteration || this.#iteration + 1;
+    this.#reported++;
+    this.#say({ kind: Said.Result, metrics, iteration: this.#iteration, checkpoint: text(checkpoint), done });
+    const due = this.#due(done, Boolean(save) && this.#canSave && !checkpoint);
+    if (done && !due) {
+      return; // nobody has to decide whether it goes on
+    }
+    await turn(); // the result goes out, and orders come in, even if nothing waits
+    while (!(await this.#obeyed(due, save, done))) {
+      await new Promise((wake) => {
+        this.#wake = () => wake(undefined);
+      });
+    }
+  }
+
+  /**
+   * Whether the host will ask for a checkpoint of this result before it answers.
+   * @param {boolean} done
+   * @param {boolean} saves
+   */
+  #due(done, saves) {
+    const every = this.trial.checkpointEvery;
+    if (every > 0 && this.#iteration % every === 0) {
+      return !done || saves;
+    }
+    return done && this.trial.checkpointAtEnd && saves;
+  }
+
+  /**
+   * Carries out what was ordered; says whether the report may return.
+   * @param {boolean} due
+   * @param {((dir: string) => unknown) | undefined} save
+   * @param {boolean} done
+   */
+  async #obeyed(due, save, done) {
+    for (;;) {
+      const dirs = this.#asked.splice(0);
+      const stop = this.stopped.aborted;
+      if (this.#stopDir) {
+        dirs.push(this.#stopDir);
+        this.#stopDir = "";
+      }
+      for (const dir of dirs) {
+        await this.#save(dir, save);
+      }
+      if (stop) {
+        throw new StoppedError(this.#paused);
+      }
+      if (dirs.length === 0) {
+        return this.#reported - this.#granted <= (due ? 0 : this.trial.runAhead);
+      }
+      if (done) {
+        return true;
+      } // else what was ordered meanwhile counts too
+    }
+  }
+
+  /**
+   * @param {string} dir
+   * @param {((dir: string) => unknown) | undefined} save
+   */
+  async #save(dir, save) {
+    let error = "";
+    try {
+      if (!save) {
+        throw new Error("the trainable cannot save");
+      }
+      await save(dir);
+    } catch (thrown) {
+      error = cut(messageOf(thrown) || "saving failed");
+    }
+    this.#say({ kind: Said.Saved, iteration: this.#iteration, checkpoint: dir, error });
+  }
+}
+
+/** @param {unknown} thrown */
+function isAbort(thrown) {
+  return thrown instanceof Error && (thrown.name === "AbortError" || thrown.name === "StoppedError");
+}

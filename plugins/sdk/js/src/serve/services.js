@@ -1,0 +1,102 @@
+// The services of searchers and schedulers, and how failures are answered.
+
+import { status } from "@grpc/grpc-js";
+import { messageOf, stackOf } from "../errors.js";
+import { log } from "../log.js";
+import * as guard from "./guard.js";
+import * as wire from "./wire.js";
+
+/** Status messages travel in a header. */
+const maxMessage = 4096;
+
+/**
+ * An answer that is an error.
+ * @param {number} code
+ * @param {string} message
+ */
+export function failure(code, message) {
+  return { code, details: wire.text(message.slice(0, maxMessage)) };
+}
+
+/**
+ * A unary method; what it throws is answered with the code, and its stack logged.
+ * @param {(request: any) => any} method
+ * @param {number} code
+ */
+export function unary(method, code = status.ABORTED) {
+  return async (/** @type {any} */ call, /** @type {Function} */ answer) => {
+    try {
+      answer(null, await method(call.request));
+    } catch (thrown) {
+      if (!(thrown instanceof Refusal)) {
+        log.error(`${call.getPath().split("/").pop()}: ${messageOf(thrown)}`, { stack: stackOf(thrown) });
+      }
+      answer(failure(thrown instanceof Refusal ? thrown.code : code, messageOf(thrown)));
+    }
+  };
+}
+
+/** An answer that the host has brought upon itself. */
+export class Refusal extends Error {
+  /** @param {number} code @param {string} message */
+  constructor(code, message) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** @type {() => never} */
+export function notOpen() {
+  throw new Refusal(status.FAILED_PRECONDITION, "the plugin was not opened");
+}
+
+/**
+ * @param {import("../plugin.js").SearcherPlugin} plugin
+ */
+export function searcherService(plugin) {
+  const turns = new guard.Turns();
+  /** @type {import("../plugin.js").Problem} */
+  let problem;
+  /** @type {(import("../plugin.js").Searcher & import("../plugin.js").Snapshots) | undefined} */
+  let opened;
+  return {
+    DescribeSearcher: unary(() => ({ info: wire.info(plugin, "searcher") })),
+    OpenSearcher: unary((m) => turns.next(async () => {
+      problem = wire.problem(m.problem);
+      opened = await guard.open(plugin, problem, m);
+      return { traits: wire.traits(opened?.traits, Boolean(opened?.snapshot)) };
+    }), status.INVALID_ARGUMENT),
+    Suggest: unary((m) => turns.next(async () => {
+      const searcher = opened ?? notOpen();
+      if (m.events.length > 0) {
+        await searcher.observe?.(m.events.map(wire.event));
+      }
+      return guard.suggest(searcher, problem.space, m.requests);
+    })),
+    SnapshotSearcher: unary(() => turns.next(() => guard.snapshot(opened ?? notOpen()))),
+  };
+}
+
+/**
+ * @param {import("../plugin.js").SchedulerPlugin} plugin
+ */
+export function schedulerService(plugin) {
+  const turns = new guard.Turns();
+  /** @type {import("../plugin.js").Problem} */
+  let problem;
+  /** @type {(import("../plugin.js").Scheduler & import("../plugin.js").Snapshots) | undefined} */
+  let opened;
+  return {
+    DescribeScheduler: unary(() => ({ info: wire.info(plugin, "scheduler") })),
+    OpenScheduler: unary((m) => turns.next(async () => {
+      problem = wire.problem(m.problem);
+      opened = await guard.open(plugin, problem, m);
+      return { traits: wire.traits(opened?.traits, Boolean(opened?.snapshot)) };
+    }), status.INVALID_ARGUMENT),
+    Decide: unary((m) => turns.next(async () => {
+      const events = m.events.map(wire.event);
+      return wire.decisions(problem?.space, events, await (opened ?? notOpen()).decide(events));
+    })),
+    SnapshotScheduler: unary(() => turns.next(() => guard.snapshot(opened ?? notOpen()))),
+  };
+}

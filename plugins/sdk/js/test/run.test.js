@@ -1,0 +1,139 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
+import { RestoreError, StartError, StoppedError } from "tunehost";
+import { Order, Run, Said } from "../src/serve/run.js";
+
+/**
+ * A run that a test drives.
+ * @param {object} trial
+ * @param {(run: any) => unknown} train
+ */
+function begin(trial, train, canSave = true) {
+  /** @type {any[]} */
+  const said = [];
+  const all = { iteration: 0, checkpointEvery: 0, checkpointAtEnd: false, runAhead: 0, params: {}, options: {}, ...trial };
+  const run = new Run(/** @type {any} */ (all), canSave, (event) => said.push(event));
+  const end = run.call(train);
+  const settled = async () => {
+    for (let i = 0; i < 5; i++) {
+      await turn();
+    }
+    return said.filter((e) => e.kind !== Said.Log);
+  };
+  return { run, said, end, settled };
+}
+
+/** @param {number} n */
+const reports = (n, options = {}) => async (/** @type {any} */ run) => {
+  for (let i = 1; i <= n; i++) {
+    await run.report({ i, nested: { twice: 2 * i } }, { done: i === n, ...options });
+  }
+};
+
+test("credits: reported - granted <= runAhead", async () => {
+  const { run, settled, end } = begin({ runAhead: 2 }, reports(6));
+  assert.equal((await settled()).length, 3);
+  run.order({ kind: Order.Continue, credits: 2 });
+  assert.equal((await settled()).length, 5);
+  run.order({ kind: Order.Continue, credits: 1 });
+  assert.equal((await settled()).length, 6, "the last one needs no answer");
+  assert.deepEqual(await end, { kind: Said.Ended });
+});
+
+test("metrics are flattened and iterations counted", async () => {
+  const { settled } = begin({ iteration: 4 }, reports(1));
+  const [{ metrics, iteration, done }] = await settled();
+  assert.deepEqual(metrics, [{ name: "i", value: 1 }, { name: "nested/twice", value: 2 }]);
+  assert.equal(iteration, 5);
+  assert.equal(done, true);
+});
+
+test("what is no number is refused", async () => {
+  const { end } = begin({}, (run) => run.report({ loss: "0.1" }));
+  assert.equal((await end).error, 'metric "loss" is 0.1, not a number');
+});
+
+test("due results wait for a save, and a save is carried out with the next result", async () => {
+  /** @type {string[]} */
+  const dirs = [];
+  const save = (/** @type {string} */ dir) => dirs.push(dir);
+  const { run, settled, end } = begin({ runAhead: 9, checkpointEvery: 2, checkpointAtEnd: true }, reports(3, { save }));
+  run.order({ kind: Order.Save, dir: "/one" });
+  assert.equal((await settled()).at(-1).iteration, 2);
+  run.order({ kind: Order.Save, dir: "/two" });
+  assert.deepEqual((await settled()).at(-1), { kind: Said.Saved, iteration: 2, checkpoint: "/two", error: "" });
+  run.order({ kind: Order.Continue, credits: 2 });
+  assert.equal((await settled()).at(-1).iteration, 3, "the last one is to be saved");
+  run.order({ kind: Order.Save, dir: "/three" });
+  assert.deepEqual(await end, { kind: Said.Ended });
+  assert.deepEqual(dirs, ["/one", "/two", "/three"]);
+});
+
+test("a stop with a directory takes one more result", async () => {
+  /** @type {(value?: unknown) => void} */
+  let go = () => {};
+  const { run, said, settled, end } = begin({}, async (r) => {
+    await new Promise((resolve) => { go = resolve; });
+    await r.report({ a: 1 }, { save: () => {} });
+  });
+  await settled();
+  run.order({ kind: Order.Stop, dir: "/last", paused: true });
+  assert.ok(run.stopped.aborted);
+  assert.equal(run.stopped.reason.paused, true);
+  go();
+  assert.deepEqual(await end, { kind: Said.Ended });
+  assert.deepEqual(said.map((e) => e.kind), [Said.Result, Said.Saved]);
+});
+
+test("after a stop no result is taken", async () => {
+  const { run, said, end } = begin({}, async (r) => {
+    await assert.rejects(r.report({ a: 1 }), (/** @type {any} */ e) => e instanceof StoppedError && e.paused);
+    await r.report({ a: 2 });
+  });
+  run.order({ kind: Order.Stop, dir: "", paused: true });
+  assert.deepEqual(await end, { kind: Said.Ended });
+  assert.deepEqual(said, []);
+});
+
+test("a kill ends a report that waits", async () => {
+  const { run, settled, end } = begin({}, reports(9));
+  await settled();
+  run.order({ kind: Order.Kill });
+  assert.ok(run.killed.aborted && run.stopped.aborted);
+  assert.deepEqual(await end, { kind: Said.Ended });
+});
+
+test("reports that nobody waits for come in order, before the end", async () => {
+  const { said, end } = begin({ runAhead: 9 }, (run) => {
+    run.report({ a: 1 });
+    run.report({ a: 2 });
+  });
+  await end;
+  assert.deepEqual(said.map((e) => e.iteration), [1, 2]);
+});
+
+test("errors, and what they mean to the host", async () => {
+  for (const [thrown, want] of /** @type {[unknown, object][]} */ ([
+    [new Error("sad"), { error: "sad", never_started: false, restore_failed: false }],
+    ["text", { error: "text", never_started: false, restore_failed: false }],
+    [new StartError("no such program"), { error: "no such program", never_started: true, restore_failed: false }],
+    [new RestoreError("empty"), { error: "cannot restore the checkpoint: empty", never_started: false, restore_failed: true }],
+    [new StoppedError(), {}],
+  ])) {
+    const { end } = begin({}, () => { throw thrown; });
+    assert.deepEqual(await end, { kind: Said.Ended, ...want });
+  }
+});
+
+test("who cannot save says so", async () => {
+  const { run, settled } = begin({ checkpointEvery: 1 }, reports(2));
+  run.order({ kind: Order.Save, dir: "/d" });
+  assert.equal((await settled())[1].error, "the trainable cannot save");
+});
+
+test("long lines are cut", () => {
+  const { run, said } = begin({}, () => {});
+  run.log("é".repeat(100_000));
+  assert.ok(Buffer.byteLength(said[0].text) < 66_000 && said[0].text.endsWith(" [cut]"));
+});

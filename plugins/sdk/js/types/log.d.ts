@@ -1,0 +1,11 @@
+/** Writes a line to the experiment's log. Fields are written behind the message. */
+export declare const log: {
+    /** @param {string} message @param {Record<string, unknown>} [fields] */
+    debug: (message: string, fields?: Record<string, unknown>) => void;
+    /** @param {string} message @param {Record<string, unknown>} [fields] */
+    info: (message: string, fields?: Record<string, unknown>) => void;
+    /** @param {string} message @param {Record<string, unknown>} [fields] */
+    warn: (message: string, fields?: Record<string, unknown>) => void;
+    /** @param {string} message @param {Record<string, unknown>} [fields] */
+    error: (message: string, fields?: Record<string, unknown>) => void;
+};
