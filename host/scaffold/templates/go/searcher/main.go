@@ -62,7 +62,7 @@ const most = 1 << 16
 type searcher struct {
 	space  *space.Space
 	spread float64
-	seen   *space.Seen              // so that no point comes twice
+	seen   *space.Seen            // so that no point comes twice
 	points map[uint32]space.Point // of trials that have not ended
 	best   space.Point            // nil until a trial has ended well
 	loss   float64                // of the best
