@@ -169,7 +169,7 @@ func (s *session) makeCrew() {
 	s.plugins.searched.later, s.plugins.scheduled.later = s.crew.publishing.later, s.crew.publishing.later
 	s.crew.running = s.running
 	s.board = &board{machine: s.machine, report: s.trials.report, running: s.running, clock: s.clock,
-		status: report.Status{Name: e.Name, Dir: s.dir.Path(), State: analysis.Running, Planned: plannedTrials(e),
+		status: report.Status{Name: e.Name, Dir: s.dir.Path(), State: analysis.Running, Planned: plannedRuns(e),
 			Objective: core.Objective{Metric: e.Objectives[0].Metric, Mode: modeOf(e.Objectives[0].Mode)}}}
 	s.crew.board = s.board
 	for _, w := range s.untold {

@@ -29,6 +29,9 @@ func (w *World) settings() core.Spec {
 	if s.Trials == 0 {
 		s.Trials = -1
 	}
+	if w.one(4) {
+		s.Repeat = 2 + w.r.Uint32N(2)
+	}
 	if w.one(2) {
 		s.Required = []core.Required{{Metric: "acc", By: "objective"}}
 	}
