@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/goccy/go-yaml"
@@ -67,18 +69,21 @@ func (c *Check) into(into any, short bool) error {
 
 // Checks are those for a kind of plugin, in the order in which they run; none
 // for a kind that has no suite.
-func Checks(kind sdk.Kind) []Check {
-	text, err := suites.ReadFile("suites/" + string(kind) + ".yaml")
-	if err != nil {
-		return nil
+func Checks(kind sdk.Kind) []Check { return slices.Clone(theChecks()[kind]) }
+
+// theChecks are those of each kind that has a suite.
+var theChecks = sync.OnceValue(func() map[sdk.Kind][]Check {
+	all := map[sdk.Kind][]Check{}
+	for _, kind := range []sdk.Kind{sdk.KindSearcher, sdk.KindScheduler, sdk.KindTrainable} {
+		var file struct {
+			Kind   sdk.Kind `json:"kind"`
+			Checks []Check  `json:"checks"`
+		}
+		mustRead(string(kind), &file)
+		all[kind] = file.Checks
 	}
-	var file struct {
-		Kind   sdk.Kind `json:"kind"`
-		Checks []Check  `json:"checks"`
-	}
-	mustDecodeYAML(text, &file)
-	return file.Checks
-}
+	return all
+})
 
 // Select keeps the checks that pattern names: one check, a folder of checks
 // ("searcher/given"), or a pattern of [path.Match] for either. "" keeps all.
@@ -106,10 +111,12 @@ func named(name, pattern string) bool {
 	return false
 }
 
-func mustDecodeYAML(text []byte, into any) {
+// mustRead reads a file of suites.
+func mustRead(name string, into any) {
 	// Not by yaml.YAMLToJSON, whose strings are not always JSON.
 	var value any
-	err := yaml.Unmarshal(text, &value)
+	text, err := suites.ReadFile("suites/" + name + ".yaml")
+	err = errors.Join(err, yaml.Unmarshal(text, &value))
 	object, failed := json.Marshal(value)
 	if err = errors.Join(err, failed); err == nil {
 		err = decode(object, into)

@@ -216,7 +216,8 @@ func (s *subject) searcher(p sdk.Problem, snapshot []byte) (plugin.Searcher, err
 	if err != nil {
 		return nil, err
 	}
-	return started.OpenSearcher(s.ctx, p, s.options(), snapshot)
+	searcher, err := started.OpenSearcher(s.ctx, p, s.options(), snapshot)
+	return searcher, refusal(err, snapshot)
 }
 
 // scheduler opens the plugin as a scheduler, likewise.
@@ -225,7 +226,17 @@ func (s *subject) scheduler(p sdk.Problem, snapshot []byte) (plugin.Scheduler, e
 	if err != nil {
 		return nil, err
 	}
-	return started.OpenScheduler(s.ctx, p, s.options(), snapshot)
+	scheduler, err := started.OpenScheduler(s.ctx, p, s.options(), snapshot)
+	return scheduler, refusal(err, snapshot)
+}
+
+// refusal: a plugin may refuse a problem that is not for it, but not its own
+// snapshot. That it takes a plain one has a check of its own.
+func refusal(err error, snapshot []byte) error {
+	if len(snapshot) == 0 && plugin.FailureOf(err) == plugin.Refused {
+		return inapplicable("it refuses the problem: " + oneLine(err.Error()))
+	}
+	return err
 }
 
 // dir makes a directory that lasts as long as the check.

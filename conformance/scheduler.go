@@ -410,14 +410,8 @@ func schedulerCrowd(s *subject, w struct {
 
 // schedulerObjectives: several objectives are scheduled by, or refused at once.
 func schedulerObjectives(s *subject, w play) error {
-	st, err := s.stage(w)
-	if plugin.FailureOf(err) == plugin.Refused {
-		return inapplicable("it refuses several objectives: " + oneLine(err.Error()))
-	}
-	if err != nil {
-		return err
-	}
-	return st.run()
+	_, err := s.played(w)
+	return err
 }
 
 // schedulerFuture: unknown fields change nothing.

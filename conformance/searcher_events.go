@@ -180,14 +180,8 @@ func searcherCrowd(s *subject, w struct {
 
 // searcherObjectives: several objectives are searched for, or refused at once.
 func searcherObjectives(s *subject, w search) error {
-	h, err := s.hunt(w)
-	if plugin.FailureOf(err) == plugin.Refused {
-		return inapplicable("it refuses several objectives: " + oneLine(err.Error()))
-	}
+	h, err := s.hunted(w)
 	if err != nil {
-		return err
-	}
-	if err := h.run(); err != nil {
 		return err
 	}
 	return h.strayed

@@ -46,11 +46,7 @@ type exprText struct {
 }
 
 var theWorld = sync.OnceValue(func() (w world) {
-	text, err := suites.ReadFile("suites/world.yaml")
-	if err != nil {
-		panic(err) // it is embedded
-	}
-	mustDecodeYAML(text, &w)
+	mustRead("world", &w)
 	return w
 })
 

@@ -237,11 +237,13 @@ func trainablesOfWires() []Plugin {
 	}
 }
 
-// early is a trainable that goes on after its first two results without an answer.
+// early is a trainable that goes on after its first two results without an answer,
+// but where the last is to be saved: who would be faster then, it or the host, is
+// not certain.
 type early struct {
 	plugin.Trainer
 	held []train.Event
-	out  bool
+	out  atomic.Bool // nothing is held back any more
 }
 
 func runsAhead(context.Context) (plugin.Plugin, error) {
@@ -260,7 +262,11 @@ func (p earlyPlugin) OpenTrainable(ctx context.Context, options []byte) (plugin.
 // Send implements plugin.Trainer.
 func (e *early) Send(commands []train.Command) error {
 	for _, c := range slices.Clone(commands) {
-		if c.Kind == train.Start {
+		switch {
+		case c.Kind != train.Start:
+		case c.Trial.CheckpointAtEnd:
+			e.out.Store(true)
+		default:
 			commands = append(commands, train.Command{Kind: train.Continue, Run: c.Run, Credits: 2})
 		}
 	}
@@ -273,8 +279,8 @@ func (e *early) Recv() ([]train.Event, error) {
 	for {
 		events, err := e.Trainer.Recv()
 		e.held = append(e.held, events...)
-		e.out = e.out || err != nil || ready(e.held)
-		if e.out {
+		if e.out.Load() || err != nil || ready(e.held) {
+			e.out.Store(true)
 			out := e.held
 			e.held = nil
 			return out, err

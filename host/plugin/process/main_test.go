@@ -46,6 +46,11 @@ var programs = map[string]func(){
 	},
 	"bad-silent": func() { select {} },
 	"bad-long":   func() { fmt.Print(strings.Repeat("x", 10<<20)); select {} },
+	"bad-endless": func() { // a handshake line of as many gigabytes as it is read
+		for line := strings.Repeat("x", 1<<20); ; {
+			fmt.Print(line)
+		}
+	},
 	"bad-newer":  func() { fmt.Println("1|2|unix|/tmp/x|grpc|"); select {} },
 	"bad-older":  func() { fmt.Println("1|0|unix|/tmp/x|grpc|"); select {} },
 	"bad-netrpc": func() { fmt.Println("1|1|unix|/tmp/x|netrpc|"); select {} },

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -35,6 +36,7 @@ func TestNotAPlugin(t *testing.T) {
 		"bad-exit":    "exited with status 7 before the handshake: it is no tunehost plugin, or it failed to start; its last output: no module named numpy; its log: /logs/x",
 		"bad-silent":  "was not ready within 300ms of its start",
 		"bad-long":    "its first line on stdout is longer than 16384 bytes",
+		"bad-endless": "its first line on stdout is longer than 16384 bytes",
 		"bad-newer":   "it speaks protocol 2, this tunehost speaks 1: upgrade tunehost, or take a release of the plugin for protocol 1",
 		"bad-older":   "it speaks protocol 0, this tunehost speaks 1: upgrade the plugin",
 		"bad-netrpc":  `it speaks "netrpc", not grpc`,
@@ -401,4 +403,92 @@ func BenchmarkTrain(b *testing.B) {
 		b.Fatal(err)
 	}
 	suite.BenchmarkTrain(b, t)
+}
+
+// A message that is larger than any may be ends the process, not the host.
+func TestOversizeResult(t *testing.T) {
+	d := suite.NewDriver(t, func(t *testing.T, k sdk.Kind) plugin.Plugin { return start(t, k) }, nil)
+	d.Start(1, `{"do":"huge","n":1}`, sdk.Trial{})
+	for {
+		if _, err := d.Trainer.Recv(); err != nil {
+			if plugin.FailureOf(err) != plugin.Garbage || !strings.Contains(err.Error(), "a message is too large") || len(err.Error()) > 1000 {
+				t.Fatal(err)
+			}
+			return
+		}
+	}
+}
+
+// The host loses no file descriptor and no goroutine with a plugin, however that
+// ended: 100 lives of it.
+func TestNoDescriptorsLeak(t *testing.T) {
+	lives := 100
+	if testing.Short() {
+		lives = 20
+	}
+	life := func(i int) {
+		switch i % 4 {
+		case 0: // never a plugin
+			c := self(t, sdk.KindSearcher, "bad-garbage")
+			c.Log = nil
+			if _, err := process.Start(t.Context(), c); err == nil {
+				t.Fatal("it started")
+			}
+		case 1: // killed
+			p := begin(t, sdk.KindSearcher)
+			p.Kill()
+			_ = p.Close()
+		case 2: // hangs in a call
+			p := begin(t, sdk.KindSearcher)
+			s, err := p.OpenSearcher(t.Context(), suite.Problem(), suite.Do("hang"), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+			_, _ = s.Suggest(ctx, make([]sdk.Request, 1))
+			cancel()
+			_ = s.Close()
+		default: // a stream that is open
+			p := begin(t, sdk.KindTrainable)
+			tr, err := p.OpenTrainable(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = tr.Send([]train.Command{{Kind: train.Start, Run: 1, Trial: &sdk.Trial{Params: []byte(`{"do":"until killed"}`)}}})
+			_, _ = tr.Recv()
+			tr.Kill()
+			_, _ = tr.Recv()
+			_ = tr.Close()
+		}
+	}
+	for i := range 4 {
+		life(i) // what is made once
+	}
+	files, routines := descriptors(t), runtime.NumGoroutine()
+	for i := range lives {
+		life(i)
+	}
+	eventually(t, "the end of what the lives left", func() bool {
+		return descriptors(t) <= files && runtime.NumGoroutine() <= routines+4
+	})
+}
+
+func begin(t *testing.T, kind sdk.Kind) *process.Process {
+	t.Helper()
+	c, _ := registry.Config(kind, "probe")
+	c.Inherit = []string{"GORACE"}
+	p, err := process.Start(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func descriptors(t *testing.T) int {
+	t.Helper()
+	list, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Skip("no /proc here")
+	}
+	return len(list)
 }

@@ -151,19 +151,16 @@ func TestTrainUnforked(t *testing.T) {
 	once := newDriver(t, c, "")
 	once.start(1, `{"n": 9}`, sdk.Trial{})
 	once.want(train.Result, "")
-	for run, says := range map[uint64]string{2: "the process already runs a trial", 3: "the process has run a trial"} {
-		if run == 3 {
-			once.send(train.Command{Kind: train.Kill, Run: 1})
-			once.want(train.Ended, "")
-		}
+	refused := func(run uint64, says string) {
 		once.send(train.Command{Kind: train.Start, Run: run, Trial: &sdk.Trial{Params: []byte("{}")}})
 		if e := once.want(train.Ended, says); !e.NeverStarted {
 			t.Errorf("%+v", e)
 		}
-		if run == 2 {
-			continue
-		}
 	}
+	refused(2, "the process already runs a trial")
+	once.send(train.Command{Kind: train.Kill, Run: 1})
+	once.want(train.Ended, "")
+	refused(3, "the process has run a trial")
 	c.Args = append(c.Args, "--shared")
 	shares(t, newDriver(t, c, ""))
 }

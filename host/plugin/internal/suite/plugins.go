@@ -191,6 +191,8 @@ func doTrain(ctx context.Context, run sdk.Run) error {
 	case "until stopped":
 		<-run.(sdk.Stopper).Stopped()
 		return nil
+	case "huge":
+		return run.Report(sdk.Result{Metrics: []sdk.Metric{{Name: strings.Repeat("n", 5<<20)}}}, nil)
 	case "reject":
 		run.(sdk.Rejecter).Reject("los=0.3")
 	}

@@ -23,7 +23,6 @@ from ._log import log
 from ._proto import scheduler_pb2, searcher_pb2, trainable_pb2
 from ._session import LocalSession, Session
 from .errors import Refused
-from .events import Problem
 from .plugin import Plugin, Scheduler, Searcher, Trainable, overrides, traits_of
 from .run import describe
 
@@ -81,16 +80,19 @@ class Main:
 
     def call(self, f: Callable[[], T]) -> T:
         """Does it in the main thread, and waits."""
-        done: futures.Future[T] = futures.Future()
+        done: queue.SimpleQueue[Any] = queue.SimpleQueue()  # quicker than a Future
 
         def do() -> None:
             try:
-                done.set_result(f())
+                done.put((f(), None))
             except BaseException as e:
-                done.set_exception(e)
+                done.put((None, e))
 
         self._calls.put(do)
-        return done.result()
+        value, error = done.get()
+        if error is not None:
+            raise error
+        return value  # type: ignore[no-any-return]
 
     def serve(self) -> None:
         while True:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
+import gc
 import os
 import select
 import signal
@@ -149,6 +150,7 @@ class _Zygote:
                 _log.log.warning("open has started threads; trials have only their own: if one hangs, set fork = False")
             self._trainable, self._saves = made, made.saves
             self._own = _system.children() - {self._server}
+            gc.freeze()  # what is there now is not looked through, and copied, in every trial
             self._reply(call, True, traits_of(made, forked=True))
         except BaseException as e:
             if not isinstance(e, ValueError):

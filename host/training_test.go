@@ -1,0 +1,204 @@
+package host
+
+import (
+	"context"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/train"
+)
+
+// scripted is a trainable's process that says what a test wants, whatever it is
+// told.
+type scripted struct {
+	say    chan []train.Event
+	killed chan struct{}
+	once   sync.Once
+
+	mu       sync.Mutex
+	commands []train.Command
+}
+
+func newScripted() *scripted {
+	return &scripted{say: make(chan []train.Event, 100), killed: make(chan struct{})}
+}
+
+func (s *scripted) Traits() sdk.TrainableTraits { return sdk.TrainableTraits{Shared: true} }
+
+func (s *scripted) Send(commands []train.Command) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.commands = append(s.commands, commands...)
+	return nil
+}
+
+func (s *scripted) Recv() ([]train.Event, error) {
+	select {
+	case events := <-s.say:
+		return events, nil
+	case <-s.killed:
+		return nil, io.EOF
+	}
+}
+
+func (s *scripted) Request(context.Context, []byte) ([]byte, error) { return nil, nil }
+func (s *scripted) Kill()                                           { s.once.Do(func() { close(s.killed) }) }
+func (s *scripted) Close() error                                    { s.Kill(); return nil }
+
+func (s *scripted) told(kind train.CommandKind) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.commands {
+		if c.Kind == kind {
+			return true
+		}
+	}
+	return false
+}
+
+// trains is the driver of trainables with one such process, and a trial begun.
+func trains(t *testing.T, clock Clock) (*training, *scripted) {
+	t.Helper()
+	d, err := storage.At(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(d.Trials(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p := newScripted()
+	log := NewLog(hclog.NewNullLogger())
+	x := &training{open: func(context.Context, []string) (plugin.Trainer, error) { return p, nil }, shared: true, grace: time.Second,
+		inbox: newInbox(), log: log, clock: clock, storage: d, disk: &disk{log: log}, work: newQueue[trainWork](),
+		done: make(chan struct{}), ending: make(chan struct{}), runs: map[core.TrialNo]*run{}, workers: map[*worker]bool{}, names: map[string]bool{}}
+	go x.run(t.Context())
+	t.Cleanup(x.close)
+	x.work.put(trainWork{action: core.StartAttempt{Trial: 0, Attempt: 1}, trial: &sdk.Trial{Dir: d.Trial("0"), Params: []byte(`{}`)}, dir: d.Trial("0"), params: []byte(`{}`)})
+	x.work.flush()
+	soon(t, "its start", func() bool { return p.told(train.Start) })
+	return x, p
+}
+
+func soon(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%s did not happen", what)
+		}
+	}
+}
+
+// heardOf waits until the core would have heard of the run's end, and returns all
+// that it would have heard.
+func heardOf(t *testing.T, x *training) (list []news, end *core.AttemptEnded) {
+	t.Helper()
+	soon(t, "the run's end", func() bool {
+		for _, n := range x.inbox.take(nil) {
+			list = append(list, n)
+			if e, ok := n.event.(*core.AttemptEnded); ok {
+				end = e
+			}
+		}
+		return end != nil
+	})
+	return list, end
+}
+
+// A process that speaks of runs that it was not given, answers what was not
+// asked, and goes on after the end is not heard.
+func TestEventsOfNoSense(t *testing.T) {
+	x, p := trains(t, SystemClock{})
+	ok := []sdk.Metric{{Name: "score", Value: 1}}
+	p.say <- []train.Event{
+		{Kind: train.Result, Run: 99, Metrics: ok},
+		{Kind: train.Ended, Run: 99, Error: "not mine"},
+		{Kind: train.Saved, Run: 1, Checkpoint: "/etc", Iteration: 1 << 60},
+		{Kind: train.Started, Run: 0},
+		{Kind: train.Result, Run: 1, Metrics: ok},
+		{Kind: train.Ended, Run: 1},
+		{Kind: train.Result, Run: 1, Metrics: ok},
+		{Kind: train.Ended, Run: 1, Error: "twice"},
+		{Kind: 77, Run: 1},
+	}
+	list, end := heardOf(t, x)
+	if len(list) != 2 || list[0].result == nil || end.Error != "" {
+		t.Errorf("%d pieces of news, the end is %+v; want a result and a good end", len(list), end)
+	}
+}
+
+// B-053, B-050: a checkpoint of what was never reported does not count.
+func TestCheckpointOfNoSense(t *testing.T) {
+	x, p := trains(t, SystemClock{})
+	p.say <- []train.Event{{Kind: train.Result, Run: 1, Metrics: []sdk.Metric{{Name: "score"}}, Iteration: 3}}
+	x.work.put(trainWork{action: core.SaveAttempt{Trial: 0, Attempt: 1, ID: 1, Iteration: 3}, dir: x.storage.Trial("0")})
+	x.work.flush()
+	soon(t, "the order to save", func() bool { return p.told(train.Save) })
+	p.say <- []train.Event{{Kind: train.Saved, Run: 1, Iteration: 4}, {Kind: train.Ended, Run: 1}}
+	list, _ := heardOf(t, x)
+	for _, n := range list {
+		switch e := n.event.(type) {
+		case *core.CheckpointSaved:
+			t.Errorf("it counts: %+v", e)
+		case *core.SaveFailed:
+			contains(t, e.Error, "it has saved iteration 4, which it has not reported")
+			return
+		}
+	}
+	t.Errorf("nobody hears of it: %+v", list)
+}
+
+// B-070, B-023: one that talks nonsense is told to stop, then killed; one that
+// shares its process with others is given a last moment, and then the process is
+// killed all the same. Nothing that it says meanwhile is heard.
+func TestNonsenseIsStopped(t *testing.T) {
+	x, p := trains(t, newWarp(50))
+	bad := train.Event{Kind: train.Result, Run: 1, Metrics: []sdk.Metric{{Name: ""}}}
+	good := train.Event{Kind: train.Result, Run: 1, Metrics: []sdk.Metric{{Name: "score", Value: 1}}}
+	p.say <- []train.Event{good, bad, good, {Kind: train.Log, Run: 1, Text: "hello"}}
+	soon(t, "the order to stop", func() bool { return p.told(train.Stop) })
+	soon(t, "the order to die", func() bool { return p.told(train.Kill) })
+	list, end := heardOf(t, x)
+	if !strings.Contains(end.Error, "it reported nonsense: a metric has no name") || len(list) != 2 {
+		t.Errorf("%d pieces of news, the end is %+v", len(list), end)
+	}
+	select {
+	case <-p.killed:
+	default:
+		t.Error("its process lives")
+	}
+}
+
+// Lines for the log beyond 1 MiB a second are dropped and counted.
+func TestFloodOfLogs(t *testing.T) {
+	x, p := trains(t, SystemClock{})
+	seen := &screenful{}
+	x.log = NewLog(hclog.New(&hclog.LoggerOptions{Output: seen}))
+	line := train.Event{Kind: train.Log, Run: 1, Text: strings.Repeat("z", 1<<10)}
+	for range 64 {
+		events := make([]train.Event, 256)
+		for i := range events {
+			events[i] = line
+		}
+		p.say <- events
+	}
+	soon(t, "the flood's end", func() bool { return len(p.say) == 0 })
+	soon(t, "room for more", func() bool {
+		p.say <- []train.Event{{Kind: train.Log, Run: 1, Text: "the next line"}}
+		return strings.Contains(seen.String(), "lines dropped: it prints more than 1 MiB a second")
+	})
+	if n := len(seen.String()); n > 12<<20 {
+		t.Errorf("%d bytes were written", n)
+	}
+	p.say <- []train.Event{{Kind: train.Ended, Run: 1}}
+	heardOf(t, x)
+}
