@@ -121,6 +121,7 @@ func TestRepeatTellsTheMean(t *testing.T) {
 	if m.Trials() != 12 || m.Count(core.Terminated) != 12 {
 		t.Fatalf("%d trials, %d of them ended, want 12", m.Trials(), m.Count(core.Terminated))
 	}
+	finish(t, o) // another host tells the searcher all of it
 	told := e.heard(sdk.TrialCompleted)
 	if len(told) != 4 || len(e.heard(sdk.TrialAdded)) != 4 {
 		t.Fatalf("it was told %d ends of %d trials, want 4", len(told), len(e.heard(sdk.TrialAdded)))
@@ -145,14 +146,6 @@ func TestRepeatTellsTheMean(t *testing.T) {
 			t.Errorf("suggestion %d: told %v at %d, want %v at 2", x.Trial, x.Losses, x.Iteration, -sum/3)
 		}
 	}
-	replays(t, ended.Dir, o)
-}
-
-func replays(t *testing.T, dir string, o Options) {
-	t.Helper()
-	if err := Replay(t.Context(), dir, o.Plugins); err != nil {
-		t.Error(err)
-	}
 }
 
 // B-105: runs that failed are left out of the mean; a suggestion whose runs all
@@ -164,6 +157,7 @@ func TestRepeatLeavesFailedRunsOut(t *testing.T) {
 	ended := finish(t, o)
 	m := audit(t, ended.Dir, nil)
 	var partly, wholly int
+	finish(t, o)
 	for _, x := range e.heard(sdk.TrialCompleted, sdk.TrialFailed) {
 		sum, n := 0.0, 0
 		for no := core.TrialNo(3 * x.Trial); no < core.TrialNo(3*x.Trial+3); no++ {
@@ -186,7 +180,6 @@ func TestRepeatLeavesFailedRunsOut(t *testing.T) {
 	if partly == 0 || wholly == 0 {
 		t.Errorf("%d suggestions failed in part and %d wholly: the test shows nothing", partly, wholly)
 	}
-	replays(t, ended.Dir, o)
 }
 
 // B-105, B-100: the grid is walked once, and each crossing is run so many times.
@@ -241,8 +234,10 @@ func TestRepeatAcrossHosts(t *testing.T) {
 	e := &ear{}
 	o, seen := quick(t, repeatedFile+"trials: 3\n", e.plugin(), wobbly(0))
 	finish(t, o)
+	finish(t, o)
 	before := e.heard(sdk.TrialCompleted)
 	o.Sets = []string{"trials=5", "repeat=2"}
+	finish(t, o)
 	ended := finish(t, o)
 	contains(t, seen.String(), "the change of repeat is ignored")
 	after := e.heard(sdk.TrialCompleted)
@@ -254,5 +249,4 @@ func TestRepeatAcrossHosts(t *testing.T) {
 			t.Errorf("told %+v, and again %+v", before[i], after[i])
 		}
 	}
-	replays(t, ended.Dir, o)
 }
