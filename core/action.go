@@ -152,6 +152,12 @@ type Observation struct {
 	// Trial on (Spec.Repeat). The searcher alone hears of it, and of nothing
 	// that single runs do. The listener finds their results in the machine.
 	Runs uint32
+	// Learned: it is of a trial of another experiment. Such trials are numbered
+	// from the highest number down, and are not in the machine: Params (when it
+	// is added) and Metrics and TrainNS (at its end) are here.
+	Learned bool
+	Params  []byte
+	TrainNS int64
 }
 
 // Outcome is how an experiment ended.

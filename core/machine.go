@@ -55,6 +55,7 @@ type Machine struct {
 	ask         ask
 	nextAsk     uint64
 	suggested   uint64
+	learned     uint32 // trials of other experiments
 	status      SearcherStatus
 	searchEnded bool // the scheduler knows that no further trial will come
 	waits       int  // "not yet" while nothing ran

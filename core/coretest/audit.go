@@ -34,6 +34,7 @@ type audit struct {
 	exhausted bool
 
 	searchEnded bool // the scheduler was told
+	learned     int  // observations of trials of other experiments
 	// together has, of each suggestion with several runs, how often the
 	// searcher heard of its end; -1 before it heard of the suggestion.
 	together []int

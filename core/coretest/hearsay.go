@@ -21,6 +21,9 @@ func (a *audit) tell(o core.Observation) error {
 	case core.SawSearchEnded:
 		return a.tellSearchEnded(o)
 	}
+	if o.Learned {
+		return a.tellLearned(o)
+	}
 	t := a.trial(o.Trial)
 	if t != nil && a.runs() > 1 && (o.Runs > 0) != (o.To&core.ToSearcher != 0) {
 		return errors.New("the searcher hears of all runs together alone")
@@ -67,6 +70,17 @@ func (a *audit) tellOf(t *account, o core.Observation) error {
 		if !t.front {
 			t.forget() // it failed
 		}
+	}
+	return nil
+}
+
+// tellLearned: the searcher alone hears of a trial of another experiment, first of
+// it and then of its end.
+func (a *audit) tellLearned(o core.Observation) error {
+	no := ^core.TrialNo(a.learned / 2)
+	added := a.learned%2 == 0
+	if a.learned++; o.To != core.ToSearcher || added != (o.Kind == core.SawAdded) || o.Trial != no || len(a.trials) > 0 {
+		return errors.New("that is not how trials of other experiments are told")
 	}
 	return nil
 }

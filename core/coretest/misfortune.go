@@ -61,6 +61,17 @@ func (w *World) limits(s *core.Spec) {
 	}
 }
 
+// learn tells of trials of another experiment, perhaps.
+func (w *World) learn() error {
+	for i := range max(0, w.r.IntN(6)-3) {
+		e := &core.TrialLearned{From: "another", Params: params(i).Params, Iteration: w.r.Uint64N(9), Failed: w.one(3)}
+		if err := w.apply(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // misfortune is what no neighbour wants.
 func (w *World) misfortune() []core.Event {
 	switch k := w.r.IntN(20); {

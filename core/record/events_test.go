@@ -58,6 +58,10 @@ var kinds = []*rapid.Generator[core.Event]{
 	rapid.Just[core.Event](&core.Ticked{}),
 	rapid.Just[core.Event](&core.OfferMade{}),
 	rapid.Just[core.Event](&core.OfferWithdrawn{}),
+	event(func(t *rapid.T) core.Event {
+		return &core.TrialLearned{From: text(t), Params: []byte(text(t)), Metrics: rapid.SliceOfN(metric, 0, 3).Draw(t, "metrics"),
+			Iteration: u64(t), TrainNS: rapid.Int64().Draw(t, "train"), Failed: yes(t)}
+	}),
 }
 
 func event(f func(*rapid.T) core.Event) *rapid.Generator[core.Event] { return rapid.Custom(f) }
