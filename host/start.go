@@ -36,10 +36,14 @@ func (s *session) first() ([]core.Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	events := []core.Event{&core.HostStarted{Wall: s.clock.Now().UnixNano(), PID: uint32(os.Getpid()), Host: hostname()}}
+	var events []core.Event
+	if !s.begun {
+		events = append(events, &core.ExperimentStarted{Spec: spec})
+	}
+	events = append(events, s.learnings()...)
+	events = append(events, &core.HostStarted{Wall: s.clock.Now().UnixNano(), PID: uint32(os.Getpid()), Host: hostname()})
 	switch {
 	case !s.begun:
-		events = append([]core.Event{&core.ExperimentStarted{Spec: spec}}, events...)
 	case !sameSpec(spec, *s.machine.Spec()):
 		// The record says what holds: a host may have died between taking a
 		// change and recording it.

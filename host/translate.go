@@ -31,6 +31,9 @@ var eventKinds = map[core.ObservationKind]sdk.EventKind{
 func (t *translator) event(o core.Observation, traits sdk.Traits) (sdk.Event, error) {
 	e := sdk.Event{Number: o.Number, Kind: eventKinds[o.Kind], Trial: uint32(o.Trial),
 		Attempt: o.Attempt, Iteration: o.Iteration, Reason: o.Reason}
+	if o.Learned {
+		return e, t.learned(&e, o)
+	}
 	if o.Runs > 0 {
 		e.Trial /= o.Runs
 		return e, t.together(&e, o)
@@ -54,6 +57,18 @@ func (t *translator) event(o core.Observation, traits sdk.Traits) (sdk.Event, er
 		}
 	}
 	return e, err
+}
+
+// learned tells of a trial of another experiment.
+func (t *translator) learned(e *sdk.Event, o core.Observation) (err error) {
+	switch o.Kind {
+	case core.SawAdded:
+		e.Point, err = t.encode(o.Params)
+	case core.SawCompleted:
+		e.Losses = t.losses(o.Metrics)
+		e.Seconds = seconds(o.TrainNS)
+	}
+	return err
 }
 
 // together tells of all runs of a suggestion as of one trial: its losses are the
