@@ -10,6 +10,7 @@ SHELL := bash
 .NOTPARALLEL:
 
 BUF_VERSION := 1.75.0
+WABT_VERSION := 1.0.39
 PYTHON_SDK := plugins/sdk/python
 # What Python examples need, what the Python SDK's tests do, and its own dependencies.
 PYTHON_PACKAGES := 'scikit-learn>=1.4,<2' 'mypy>=1.8' 'pytest>=8' types-grpcio types-protobuf 'setuptools>=77' -e ./$(PYTHON_SDK)
@@ -26,6 +27,7 @@ KILLS ?= 200
 
 TOOLS := $(CURDIR)/.tools
 BUF := $(TOOLS)/buf-$(BUF_VERSION)/node_modules/.bin/buf
+WABT := $(TOOLS)/wabt-$(WABT_VERSION)
 VENV := $(TOOLS)/venv
 PROTOC := $(TOOLS)/protoc
 PYTHON_PROTO := $(PYTHON_SDK)/tunehost/_proto
@@ -36,6 +38,7 @@ JS := plugins/sdk/js
 # The messages that the JavaScript SDK loads: copies, so that it is whole wherever it lies.
 JS_PROTOS := $(addprefix tunehost/v1/,common.proto searcher.proto scheduler.proto trainable.proto)
 ASSEMBLYSCRIPT := plugins/sdk/assemblyscript
+BROKEN := host/plugin/sandbox/testdata/broken
 
 # Programs in the examples find the virtual environment's python3.
 export PATH := $(VENV)/bin:$(PATH)
@@ -175,6 +178,10 @@ generate: $(BUF) $(PROTOC)/ready ## generated code, docs/CONFORMANCE.md and docs
 	for file in $(JS_PROTOS); do cp $(PROTO)/$$file $(JS)/proto/$$file; done
 	go test ./internal/house -run Behaviours -rewrite
 
+.PHONY: broken-guests
+broken-guests: $(WABT)/node_modules ## the broken WASM modules of the sandbox's tests, anew from their sources
+	@node $(BROKEN)/build.mjs $(BROKEN) $(WABT)
+
 .PHONY: freeze
 freeze: $(BUF) ## the .proto files as they are become the frozen version 1: for releases
 	$(BUF) build --exclude-source-info -o $(FROZEN)
@@ -227,6 +234,7 @@ $(BUF):
 	@echo 'installing buf $(BUF_VERSION)'
 	@npm install --silent --no-save --no-audit --no-fund --prefix $(TOOLS)/buf-$(BUF_VERSION) @bufbuild/buf@$(BUF_VERSION)
 
+WABT_VERSION := 1.0.39
 # What package-lock.json says, where the package's own sources find it.
 %/node_modules/.package-lock.json: %/package-lock.json
 	@echo 'installing what $* needs'

@@ -16,6 +16,9 @@ import (
 func TestRustSuite(t *testing.T) {
 	path := rustProbe(t)
 	suite.Run(t, func(t *testing.T, kind sdk.Kind) plugin.Plugin {
+		if kind == sdk.KindReporter {
+			t.Skip("the Rust SDK has no reporters")
+		}
 		return startConfig(t, process.Config{
 			Kind: kind, Name: "probe", Path: path, Args: []string{string(kind)},
 			Log: func(l process.Line) { logged(t, l) },

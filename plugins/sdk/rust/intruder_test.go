@@ -173,6 +173,9 @@ func TestOrphan(t *testing.T) {
 	if err := b.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
+	if err := b.stderr.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := io.ReadAll(b.stderr); err != nil { // until the plugin has ended
 		t.Error(err)
 	}

@@ -8,8 +8,12 @@ use tunehost::{
     TrainableTraits, Traits, Verdict,
 };
 
-const INFO: Info =
-    Info { name: "probe", version: "1.2.3", summary: "Misbehaves on demand.", options: r#"{"type":"object"}"# };
+const INFO: Info = Info {
+    name: "probe",
+    version: "1.2.3",
+    summary: "Misbehaves on demand.",
+    options: r#"{"type":"object"}"#,
+};
 
 fn main() {
     match std::env::args().nth(1).as_deref() {
@@ -100,7 +104,9 @@ impl Scheduler for Judge {
     fn decide(&mut self, events: &[Event]) -> Result<Decisions> {
         let results = events.iter().filter(|e| e.kind == EventKind::ResultReported);
         let decide = |e: &Event| match e.losses[0] > 1.0 {
-            true => Decision { event: e.number, verdict: Verdict::Stop, until: 0, reason: "too large".into() },
+            true => {
+                Decision { event: e.number, verdict: Verdict::Stop, until: 0, reason: "too large".into() }
+            }
             false => Decision { event: e.number, until: e.iteration + 1, ..Decision::default() },
         };
         let mut decisions: Vec<Decision> = results.map(decide).collect();
@@ -127,7 +133,12 @@ fn open_trainable(options: &mut Options) -> Result<Trainer> {
 impl Trainable for Trainer {
     fn traits(&self) -> TrainableTraits {
         let is = |what| self.what == what;
-        TrainableTraits { saves: true, reusable: is("reusable"), shared: is("shared"), requests: is("request") }
+        TrainableTraits {
+            saves: true,
+            reusable: is("reusable"),
+            shared: is("shared"),
+            requests: is("request"),
+        }
     }
 
     fn request(&self, params: &Json) -> Result<String> {

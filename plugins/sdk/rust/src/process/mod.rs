@@ -40,6 +40,7 @@ pub fn serve(service: Service) {
 }
 
 fn start(service: Service) -> Result<()> {
+    let parent = parent_id();
     startable(&service, &env::var("TUNEHOST_PLUGIN").unwrap_or_default())?;
     crate::log::panics();
     let (tls, certificate) = tls::server(&variable("PLUGIN_CLIENT_CERT")?)?;
@@ -50,7 +51,7 @@ fn start(service: Service) -> Result<()> {
         let listener = UnixListener::bind(&socket)?;
         announce(&format!("1|1|unix|{}|grpc|{}", socket.display(), certificate))?;
         let plugin = Arc::new(Plugin::new(service));
-        tokio::spawn(plugin.clone().watch_parent());
+        tokio::spawn(plugin.clone().watch(parent));
         loop {
             let (stream, _) = listener.accept().await?;
             tokio::spawn(plugin.clone().connection(tls.clone(), stream));
@@ -141,9 +142,8 @@ impl Plugin {
         }
     }
 
-    /// Notices that the host is gone before it has connected.
-    async fn watch_parent(self: Arc<Plugin>) {
-        let parent = parent_id();
+    /// Notices that the host is gone, even before it has connected.
+    async fn watch(self: Arc<Plugin>, parent: u32) {
         while parent_id() == parent {
             sleep(PARENT_EVERY).await;
         }

@@ -302,3 +302,97 @@ impl Carrier for Attempt<'_> {
         fs::read(&file).map(Some).map_err(|e| format!("{}: {}", file.display(), e).into())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::Writer;
+
+    /// Reports for ever, and remembers how it was stopped.
+    #[derive(Default)]
+    struct Endless(Mutex<Option<Stopped>>);
+
+    impl Trainable for Endless {
+        fn train(&self, run: &mut Run) -> Result<()> {
+            loop {
+                if let Err(stopped) = run.report(Report::new(&[("loss", 1.0)])) {
+                    *lock(&self.0) = Some(stopped);
+                    return Err(Box::new(Around(stopped)));
+                }
+            }
+        }
+    }
+
+    /// An author's error around the SDK's.
+    #[derive(Debug)]
+    struct Around(Stopped);
+
+    impl std::fmt::Display for Around {
+        fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+            f.write_str("training ended")
+        }
+    }
+
+    impl std::error::Error for Around {
+        fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+            Some(&self.0)
+        }
+    }
+
+    /// A TrainRequest of one command: its kind, the fields that fill writes, run 1.
+    fn command(kind: u64, fill: impl Fn(&mut Writer)) -> Vec<u8> {
+        Writer::message(|w| {
+            w.nested(1, |w| {
+                w.uint(1, kind);
+                w.uint(2, 1);
+                fill(w);
+            })
+        })
+    }
+
+    fn next(said: &mut mpsc::Receiver<Item>) -> Said {
+        match said.blocking_recv() {
+            Some(Item::Said(1, said)) => said,
+            _ => panic!("run 1 says nothing"),
+        }
+    }
+
+    #[test]
+    fn a_pause_is_told_and_no_failure() {
+        for paused in [false, true] {
+            let trainable = Arc::new(Endless::default());
+            let (out, mut said) = mpsc::channel(10);
+            let session = Session::new(trainable.clone(), out);
+            session.order(&command(1, |w| w.nested(3, |_| {}))).unwrap();
+            assert!(matches!(next(&mut said), Said::Started { .. }));
+            assert!(matches!(next(&mut said), Said::Result(_)));
+            session.order(&command(4, |w| w.flag(6, paused))).unwrap();
+            match next(&mut said) {
+                Said::Ended { error, .. } => assert_eq!(error, ""),
+                other => panic!("{:?}", other),
+            }
+            assert_eq!(*lock(&trainable.0), Some(Stopped { paused }));
+        }
+    }
+
+    #[test]
+    fn a_broken_protocol_is_refused() {
+        let (out, _said) = mpsc::channel(100);
+        let session = Session::new(Arc::new(Endless::default()), out);
+        let start = command(1, |w| w.nested(3, |_| {}));
+        assert_eq!(session.order(&command(1, |_| {})).unwrap_err(), "run 1 was started without a trial");
+        assert_eq!(session.order(&command(9, |_| {})).unwrap_err(), "unknown command 9 for run 1");
+        assert!(session.order(&[0xff]).is_err());
+        session.order(&start).unwrap();
+        assert_eq!(session.order(&start).unwrap_err(), "run 1 was started twice");
+        session.close();
+        session.wait(Duration::from_secs(60));
+        assert_eq!(lock(&session.state).threads, 0);
+    }
+
+    #[test]
+    fn long_lines_are_cut() {
+        assert_eq!(cut("short"), "short");
+        assert!(cut(&"é".repeat(1 << 20)).len() < 66 << 10);
+    }
+}

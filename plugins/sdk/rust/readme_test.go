@@ -1,0 +1,110 @@
+package rust_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// section is what README.md says below a heading.
+func section(t *testing.T, heading string) string {
+	t.Helper()
+	_, after, found := strings.Cut(string(read(t, "README.md")), "\n## "+heading+"\n")
+	if !found {
+		t.Fatalf("README.md has no %q", heading)
+	}
+	text, _, _ := strings.Cut(after, "\n## ")
+	return text
+}
+
+// step is a file that the page has a reader make (its name in backquotes, a colon, its
+// content), or commands.
+var step = regexp.MustCompile("(?s)(?:`([\\w./]+)`:\n\n)?```(\\w+)\n(.*?)```")
+
+// reader follows the page word for word, in an empty folder.
+type reader struct {
+	t        *testing.T
+	dir, bin string
+}
+
+func newReader(t *testing.T) *reader {
+	needs(t, "cargo")
+	r := &reader{t: t, dir: t.TempDir(), bin: t.TempDir()}
+	if out, err := exec.Command("go", "build", "-o", r.bin, "../../../cmd/tunehost").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return r
+}
+
+func (r *reader) follow(text string) {
+	r.t.Helper()
+	for _, m := range step.FindAllStringSubmatch(text, -1) {
+		switch name, language, content := m[1], m[2], m[3]; {
+		case name != "":
+			write(r.t, filepath.Join(r.dir, name), []byte(content))
+		case language == "sh":
+			for line := range strings.Lines(content) {
+				r.run(strings.TrimSpace(line))
+			}
+		}
+	}
+}
+
+// run runs one line of a shell. What cargo builds of other crates is kept for the next
+// time, and not optimised.
+func (r *reader) run(line string) string {
+	r.t.Helper()
+	if name, ok := strings.CutPrefix(line, "cd "); ok {
+		r.dir = filepath.Join(r.dir, name)
+		kept := filepath.Join(tools(r.t), "cargo", "readme")
+		if err := os.MkdirAll(kept, 0o755); err != nil {
+			r.t.Fatal(err)
+		}
+		if err := os.Symlink(kept, filepath.Join(r.dir, "target")); err != nil {
+			r.t.Fatal(err)
+		}
+		return ""
+	}
+	root, err := filepath.Abs("../../..")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	cmd := exec.CommandContext(r.t.Context(), "sh", "-ec", strings.ReplaceAll(line, "PATH/TO/tunehost", root))
+	cmd.Dir = r.dir
+	cmd.Env = append(os.Environ(), "PATH="+r.bin+":"+os.Getenv("PATH"), "CARGO_BUILD_JOBS=2", "CARGO_PROFILE_RELEASE_OPT_LEVEL=0")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		r.t.Fatalf("%s: %v\n%s", line, err, out)
+	}
+	return string(out)
+}
+
+// The page's searcher, from an empty folder to its experiment.
+func TestReadme(t *testing.T) {
+	r := newReader(t)
+	r.follow(section(t, "Write a searcher in Rust"))
+	if out := r.run("tunehost trials results/experiment"); strings.Count(out, "TERMINATED") != 10 {
+		t.Errorf("the experiment has not 10 trials:\n%s", out)
+	}
+}
+
+// The fragments of the page compile.
+func TestReadmeFragments(t *testing.T) {
+	r := newReader(t)
+	r.run("cargo new --quiet fragments")
+	r.run("cd fragments")
+	r.run("cargo add --quiet tunehost --path PATH/TO/tunehost/plugins/sdk/rust")
+	fragment := func(heading string) string {
+		_, code, _ := strings.Cut(section(t, heading), "```rust\n")
+		code, _, _ = strings.Cut(code, "```")
+		return code
+	}
+	code := "#![allow(dead_code, unused_imports)]\nuse tunehost::*;\n" +
+		"struct Cutoff { at: u64, limit: f64 }\n" + fragment("A scheduler") + "struct Fit;\n" + fragment("A trainable") +
+		"fn main() {}\n"
+	write(t, filepath.Join(r.dir, "src", "main.rs"), []byte(code))
+	r.run("cargo build --quiet --release")
+}
