@@ -2,6 +2,7 @@ package host
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -200,9 +201,12 @@ func (s *session) suggestion(index uint64, p space.Point) (core.Suggestion, erro
 func (s *session) makeTraining() *training {
 	e, t := s.experiment, s.plugins.trainer.Traits()
 	o := s.opener()
-	x := &training{open: o.trainable, shared: t.Shared, reuse: t.Reusable && e.Reuse != "false",
-		grace: e.StopGrace, inbox: s.inbox, log: s.log, clock: s.clock, storage: s.dir,
+	x := &training{open: o.trainable, shared: t.Shared, reuse: t.Reusable && e.Reuse != "false", gpus: e.Reuse == "true",
+		reset: min(resetLimit, cmp.Or(o.timeout, callTimeout)), grace: e.StopGrace, inbox: s.inbox, log: s.log, clock: s.clock, storage: s.dir,
 		disk: s.disk, work: newQueue[trainWork](), done: make(chan struct{}), ending: make(chan struct{}), runs: map[core.TrialNo]*run{}, workers: map[*worker]bool{}, names: map[string]bool{}}
+	if e.Reuse == "true" && !t.Reusable {
+		s.log.Warn("reuse: true: the trainable says that its processes cannot be reused; each trial gets one of its own")
+	}
 	if e.Trainable.Plugin != nil {
 		x.deadline = e.Trainable.Deadline
 	}
