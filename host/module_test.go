@@ -24,7 +24,7 @@ func place(t *testing.T, o Options, name, module string) {
 
 // An experiment whose three plugins are WASM modules.
 func TestModules(t *testing.T) {
-	t.Setenv("XDG_CACHE_HOME", sandboxtest.Cache(t))
+	t.Setenv("XDG_CACHE_HOME", sandboxtest.CacheHome())
 	o, _ := quiet(t, `
 version: 1
 objective: {metric: loss, mode: min}
