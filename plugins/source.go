@@ -19,6 +19,12 @@ var goSDK embed.FS
 //go:embed sdk/python/tunehost/_proto/*.py sdk/python/tunehost/_proto/*.pyi
 var pythonSDK embed.FS
 
+//go:embed sdk/rust/Cargo.toml sdk/rust/src sdk/rust/testdata/probe.rs
+var rustSDK embed.FS
+
+//go:embed sdk/js/package.json sdk/js/proto sdk/js/src sdk/js/types
+var jsSDK embed.FS
+
 // Source is an SDK's source.
 type Source struct {
 	files fs.FS
@@ -31,6 +37,9 @@ type Source struct {
 var sources = map[string]Source{
 	"go":     {goSDK, "sdk", "plugins/sdk", func(file string) bool { return strings.HasSuffix(file, "_test.go") }},
 	"python": {pythonSDK, "sdk/python", "", nil},
+	// Cargo.toml says that there is an example, and Cargo looks whether it is.
+	"rust":       {rustSDK, "sdk/rust", "", nil},
+	"javascript": {jsSDK, "sdk/js", "", nil},
 }
 
 // SDK is the source of the SDK of a language; ok is false where there is none.
