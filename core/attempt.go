@@ -209,7 +209,7 @@ func (m *Machine) failed(no TrialNo, err string, neverStarted, restoreFailed boo
 		return
 	}
 	if restoreFailed {
-		t.noRestore = true
+		m.unrestorable(no)
 	}
 	t.reason = m.text(err)
 	m.idle(no)

@@ -58,6 +58,9 @@ type (
 		Suggestion Suggestion
 		// Extra: it comes on top of the trials planned.
 		Extra bool
+		// Clone: it starts from Donor's newest checkpoint.
+		Clone bool
+		Donor TrialNo
 	}
 
 	// TrialLearned: the searcher shall know how a trial of another experiment

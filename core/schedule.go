@@ -193,7 +193,11 @@ func (m *Machine) goingOn() bool {
 }
 
 func (e *TrialGiven) apply(m *Machine) {
+	first := len(m.trials)
 	m.create(e.Suggestion, e.Extra)
+	for no := first; e.Clone && no < len(m.trials); no++ {
+		m.clone(TrialNo(no), e.Donor)
+	}
 	m.askLess()
 }
 

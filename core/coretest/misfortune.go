@@ -29,6 +29,9 @@ func (w *World) settings() core.Spec {
 	if s.Trials == 0 {
 		s.Trials = -1
 	}
+	if w.one(6) {
+		s.Start = &core.Start{Iteration: w.r.Uint64N(4)}
+	}
 	if w.one(4) {
 		s.Repeat = 2 + w.r.Uint32N(2)
 	}
@@ -92,6 +95,7 @@ func (w *World) misfortune() []core.Event {
 func (w *World) otherSettings() []core.Event {
 	s := w.settings()
 	s.Manual, s.Quiet, s.RunAhead, s.Saves, s.Independent = w.spec.Manual, w.spec.Quiet, w.spec.RunAhead, w.spec.Saves, w.spec.Independent
+	s.Start = w.spec.Start
 	if s.Trials = w.spec.Trials; s.Trials > 0 {
 		s.Trials += w.r.Int64N(3)
 	}

@@ -154,7 +154,8 @@ func (s *Story) events(c command) ([]core.Event, error) {
 	case "learn":
 		return s.learn(c)
 	case "give":
-		return []core.Event{&core.TrialGiven{Suggestion: params(s.M.Trials()), Extra: c.has("extra")}}, nil
+		return []core.Event{&core.TrialGiven{Suggestion: params(s.M.Trials()), Extra: c.has("extra"),
+			Clone: c.has("clone"), Donor: core.TrialNo(c.number("clone"))}}, nil
 	case "run":
 		return s.run(c), nil
 	case "result":

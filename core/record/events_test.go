@@ -24,7 +24,7 @@ var kinds = []*rapid.Generator[core.Event]{
 			Status: rapid.SampledFrom([]core.SearcherStatus{core.SearcherReady, core.SearcherWaits, core.SearcherExhausted}).Draw(t, "status")}
 	}),
 	event(func(t *rapid.T) core.Event {
-		return &core.TrialGiven{Suggestion: suggestion.Draw(t, "suggestion"), Extra: yes(t)}
+		return &core.TrialGiven{Suggestion: suggestion.Draw(t, "suggestion"), Extra: yes(t), Clone: yes(t), Donor: trial(t)}
 	}),
 	event(func(t *rapid.T) core.Event { return &core.MetricNamed{ID: core.MetricID(u32(t)), Name: text(t)} }),
 	event(func(t *rapid.T) core.Event {
@@ -136,6 +136,7 @@ var spec = rapid.Custom(func(t *rapid.T) core.Spec {
 		}), 0, 2).Draw(t, "rules")},
 		Budget:        core.Budget{TimeNS: rapid.Int64().Draw(t, "budget"), TrialsFailed: u32(t)},
 		Checkpoint:    core.Checkpoint{Every: u64(t), AtEnd: yes(t), Keep: u32(t), Score: name(t), Mode: mode(t)},
+		Start:         rapid.SampledFrom([]*core.Start{nil, {}, {Iteration: 27}}).Draw(t, "start"),
 		StrictMetrics: yes(t), Independent: yes(t), Quiet: yes(t), RunAhead: u32(t), Saves: yes(t),
 		Required: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) core.Required { return core.Required{Metric: name(t), By: name(t)} }), 0, 2).Draw(t, "required"),
 	}

@@ -209,6 +209,8 @@ func visit(f *fields, e core.Event) {
 	case *core.TrialGiven:
 		suggestion(f, &e.Suggestion)
 		f.boolean(3, &e.Extra)
+		f.boolean(4, &e.Clone)
+		number32(f, 5, &e.Donor)
 	case *core.MetricNamed:
 		number32(f, 1, &e.ID)
 		f.str(2, &e.Name)
