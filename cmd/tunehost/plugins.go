@@ -8,6 +8,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/schedulers/median"
 	"github.com/tunehost/tunehost/plugins/schedulers/patience"
 	"github.com/tunehost/tunehost/plugins/schedulers/pbt"
+	"github.com/tunehost/tunehost/plugins/schedulers/wilcoxon"
 	"github.com/tunehost/tunehost/plugins/searchers/bohb"
 	"github.com/tunehost/tunehost/plugins/searchers/evolution"
 	"github.com/tunehost/tunehost/plugins/searchers/grid"
@@ -23,6 +24,6 @@ import (
 // plugins are those in the binary, in the order in which they are listed.
 var plugins = bundled.New(
 	random.Plugin, grid.Plugin, sobol.Plugin, tpe.Plugin, bohb.Plugin, evolution.Plugin, nsga2.Plugin,
-	fifo.Plugin, asha.Plugin, hyperband.Plugin, median.Plugin, patience.Plugin, pbt.Plugin,
+	fifo.Plugin, asha.Plugin, hyperband.Plugin, median.Plugin, patience.Plugin, pbt.Plugin, wilcoxon.Plugin,
 	command.Plugin(), digits.Plugin, chaos.Plugin,
 )
