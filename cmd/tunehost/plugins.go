@@ -3,9 +3,11 @@ package main
 import (
 	"github.com/tunehost/tunehost/host/plugin/bundled"
 	"github.com/tunehost/tunehost/plugins/schedulers/asha"
+	brackets "github.com/tunehost/tunehost/plugins/schedulers/bohb"
 	"github.com/tunehost/tunehost/plugins/schedulers/fifo"
 	"github.com/tunehost/tunehost/plugins/schedulers/hyperband"
 	"github.com/tunehost/tunehost/plugins/schedulers/median"
+	"github.com/tunehost/tunehost/plugins/schedulers/moasha"
 	"github.com/tunehost/tunehost/plugins/schedulers/patience"
 	"github.com/tunehost/tunehost/plugins/schedulers/pbt"
 	"github.com/tunehost/tunehost/plugins/schedulers/wilcoxon"
@@ -24,6 +26,6 @@ import (
 // plugins are those in the binary, in the order in which they are listed.
 var plugins = bundled.New(
 	random.Plugin, grid.Plugin, sobol.Plugin, tpe.Plugin, bohb.Plugin, evolution.Plugin, nsga2.Plugin,
-	fifo.Plugin, asha.Plugin, hyperband.Plugin, median.Plugin, patience.Plugin, pbt.Plugin, wilcoxon.Plugin,
+	fifo.Plugin, asha.Plugin, hyperband.Plugin, median.Plugin, patience.Plugin, pbt.Plugin, brackets.Plugin, moasha.Plugin, wilcoxon.Plugin,
 	command.Plugin(), digits.Plugin, chaos.Plugin,
 )
