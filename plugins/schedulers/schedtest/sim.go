@@ -47,6 +47,14 @@ type History struct {
 	Ends map[uint32]End
 	// Iterations is how many were trained in all.
 	Iterations int
+	// Sizes are the requests that trials were given, in order.
+	Sizes []Size
+}
+
+// Size is a trial's new request for resources.
+type Size struct {
+	Trial     uint32
+	Resources string
 }
 
 // Run tells until nothing runs and nothing is waiting. An error says what the
@@ -238,6 +246,10 @@ func (r *run) commanded(c sdk.Command) error {
 	t := &r.trials[c.Trial]
 	if !t.paused {
 		return fmt.Errorf("command %d for trial %d, which is not paused", c.Kind, c.Trial)
+	}
+	if c.Kind == sdk.Resize {
+		r.history.Sizes = append(r.history.Sizes, Size{c.Trial, string(c.Resources)})
+		return nil
 	}
 	t.paused = false
 	switch c.Kind {
