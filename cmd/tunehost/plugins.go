@@ -10,6 +10,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/schedulers/moasha"
 	"github.com/tunehost/tunehost/plugins/schedulers/patience"
 	"github.com/tunehost/tunehost/plugins/schedulers/pbt"
+	"github.com/tunehost/tunehost/plugins/schedulers/resources"
 	"github.com/tunehost/tunehost/plugins/schedulers/wilcoxon"
 	"github.com/tunehost/tunehost/plugins/searchers/bohb"
 	"github.com/tunehost/tunehost/plugins/searchers/evolution"
@@ -26,6 +27,6 @@ import (
 // plugins are those in the binary, in the order in which they are listed.
 var plugins = bundled.New(
 	random.Plugin, grid.Plugin, sobol.Plugin, tpe.Plugin, bohb.Plugin, evolution.Plugin, nsga2.Plugin,
-	fifo.Plugin, asha.Plugin, hyperband.Plugin, median.Plugin, patience.Plugin, pbt.Plugin, brackets.Plugin, moasha.Plugin, wilcoxon.Plugin,
+	fifo.Plugin, asha.Plugin, hyperband.Plugin, median.Plugin, patience.Plugin, pbt.Plugin, resources.Plugin, brackets.Plugin, moasha.Plugin, wilcoxon.Plugin,
 	command.Plugin(), digits.Plugin, chaos.Plugin,
 )
