@@ -15,6 +15,9 @@ type Spec struct {
 	Objectives []Objective `json:"objectives"`
 	// Trials is how many suggestions are run; negative: no bound.
 	Trials int64 `json:"trials"`
+	// Repeat is how many trials each suggestion is run as, its runs (B-105); 0
+	// and 1: one. What it was at the beginning holds for good.
+	Repeat uint32 `json:"repeat,omitempty"`
 	// Concurrency bounds the trials that run at a time; 0: no bound.
 	Concurrency uint32 `json:"concurrency,omitempty"`
 	// Request is what each trial needs unless it has a request of its own.

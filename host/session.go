@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,6 +55,8 @@ type session struct {
 	narrator   *narrator
 	board      *board
 	progress   *terminal.Progress
+
+	lessons []lesson // trials of other experiments
 
 	last    int64 // running time of the last event recorded by an earlier host
 	begun   bool  // an earlier host has recorded something
@@ -167,6 +170,9 @@ func (s *session) create() error {
 	if s.file, err = runfile.New(s.experiment, s.clock.Now()); err != nil {
 		return err
 	}
+	if err := s.learn(); err != nil {
+		return err
+	}
 	if err := s.openPlugins(0, 0); err != nil {
 		return err
 	}
@@ -186,7 +192,7 @@ func (s *session) create() error {
 
 // settle makes what a new experiment is in its directory.
 func (s *session) settle() error {
-	if err := errors.Join(s.file.Write(s.dir), s.writeLock()); err != nil {
+	if err := errors.Join(s.keepLessons(), s.file.Write(s.dir), s.writeLock()); err != nil {
 		return err
 	}
 	id, err := s.file.ID()
@@ -243,7 +249,7 @@ func (s *session) open(changed bool) error {
 	if opened.Cut != nil {
 		s.log.Warn("the end of the record was torn by a crash and is cut off: " + opened.Cut.String())
 	}
-	if err := s.sameTrainer(); err != nil {
+	if err := errors.Join(s.sameTrainer(), s.recallLessons()); err != nil {
 		return err
 	}
 	if err := s.openPlugins(s.machine.Observations(), s.machine.Decided()); err != nil {
@@ -366,10 +372,7 @@ func (s *session) encode(params []byte) (space.Point, error) {
 func (s *session) opener() *opener {
 	o := &opener{experiment: s.experiment, seed: s.file.Seed, plugins: s.options.Plugins, loader: s.loader, baseDir: dirOf(s.file.File),
 		log: s.log, logPath: s.dir.Log(), clock: s.clock, mark: s.mark, timeout: s.options.CallTimeout, inProcess: s.options.inProcess,
-		run: s.file.RunID, snapshotEvery: max(s.options.snapshotEvery, 1)}
-	if s.options.snapshotEvery == 0 {
-		o.snapshotEvery = snapshotEvery
-	}
+		run: s.file.RunID, snapshotEvery: cmp.Or(s.options.snapshotEvery, snapshotEvery)}
 	if s.lock != nil {
 		o.snapshotDir = s.dir.Snapshots()
 	}

@@ -86,7 +86,11 @@ func (c *steering) Add(params []byte) (no uint32, err error) {
 	}
 	added := make(chan struct{})
 	c.s.inbox.add([]news{{event: &core.TrialGiven{Suggestion: g, Extra: true}},
-		{query: func(m *core.Machine) { no = uint32(m.Trials()) - 1; close(added) }}})
+		{query: func(m *core.Machine) {
+			first, _ := m.Runs(core.TrialNo(m.Trials() - 1))
+			no = uint32(first)
+			close(added)
+		}}})
 	select {
 	case <-added:
 		return no, nil

@@ -40,6 +40,7 @@ func (t *training) heard(r *run, e *train.Event) {
 	}
 	switch e.Kind {
 	case train.Started:
+		r.begun = true
 		t.inbox.post(&core.AttemptStarted{Trial: r.trial, Attempt: r.attempt, PID: e.PID})
 	case train.Result:
 		t.result(r, sdk.Result{Metrics: e.Metrics, Iteration: e.Iteration, Checkpoint: e.Checkpoint, Done: e.Done})
@@ -78,6 +79,9 @@ func (t *training) result(r *run, x sdk.Result) {
 		err = r.follows(x.Iteration)
 	}
 	if err == nil {
+		err = r.waits()
+	}
+	if err == nil {
 		err = t.nameAll(x.Metrics)
 	}
 	if err != nil {
@@ -93,10 +97,20 @@ func (r *run) follows(iteration uint64) error {
 	if iteration == 0 {
 		iteration = r.iteration + 1
 	}
-	if r.reported && iteration <= r.iteration {
+	if r.reported > 0 && iteration <= r.iteration {
 		return fmt.Errorf("iteration %d after iteration %d", iteration, r.iteration)
 	}
-	r.reported, r.iteration = true, iteration
+	r.reported++
+	r.iteration = iteration
+	return nil
+}
+
+// waits checks that a trainable runs ahead of decisions no further than it may
+// (B-009): else what it reports would fill the memory.
+func (r *run) waits() error {
+	if most := r.granted + uint64(r.start.RunAhead) + 1; r.reported > most {
+		return fmt.Errorf("result %d, where it must wait for a decision after %d", r.reported, most)
+	}
 	return nil
 }
 
@@ -150,6 +164,10 @@ func (t *training) saved(r *run, e *train.Event) {
 // ended is a run's last word. Its process is kept for the next trial, or let go.
 func (t *training) ended(r *run, e *train.Event) {
 	w := r.worker
+	if e.NeverStarted && !r.reported && t.renew(r, untrusted.Text(e.Error, untrusted.MaxText)) {
+		t.retire(w)
+		return
+	}
 	told := r.timer != nil
 	end := &core.AttemptEnded{Error: untrusted.Text(e.Error, untrusted.MaxText), NeverStarted: e.NeverStarted, RestoreFailed: e.RestoreFailed}
 	if told {
@@ -158,7 +176,7 @@ func (t *training) ended(r *run, e *train.Event) {
 	t.endRun(r, end)
 	switch {
 	case t.shared:
-	case t.reuse && len(w.devices) == 0 && !r.killed && end.Error == "":
+	case t.reusable(w) && !r.killed && end.Error == "":
 		t.idle = append(t.idle, w)
 	default:
 		t.retire(w)
@@ -220,6 +238,9 @@ func (t *training) lost(w *worker, err error) {
 		return
 	}
 	for _, r := range w.runs {
+		if r.end == nil && !r.begun && t.renew(r, err.Error()) {
+			continue
+		}
 		end := r.end
 		if end == nil {
 			end = &core.AttemptEnded{Error: err.Error(), NeverStarted: plugin.FailureOf(err) == plugin.NotStarted}

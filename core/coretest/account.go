@@ -124,6 +124,9 @@ func (a *audit) asks(x core.AskSearcher) error {
 	} else if a.spec.Independent {
 		limit = max(min(limit, 1024), 0) + 64 - waiting
 	}
+	if limit < math.MaxInt {
+		limit = (limit + a.runs() - 1) / a.runs()
+	}
 	switch {
 	case a.ask.Count > 0:
 		return errors.New("the last question is not answered")

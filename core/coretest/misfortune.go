@@ -29,6 +29,9 @@ func (w *World) settings() core.Spec {
 	if s.Trials == 0 {
 		s.Trials = -1
 	}
+	if w.one(4) {
+		s.Repeat = 2 + w.r.Uint32N(2)
+	}
 	if w.one(2) {
 		s.Required = []core.Required{{Metric: "acc", By: "objective"}}
 	}
@@ -56,6 +59,17 @@ func (w *World) limits(s *core.Spec) {
 	if w.one(8) {
 		s.Budget.TrialsFailed = 1 + w.r.Uint32N(3)
 	}
+}
+
+// learn tells of trials of another experiment, perhaps.
+func (w *World) learn() error {
+	for i := range max(0, w.r.IntN(6)-3) {
+		e := &core.TrialLearned{From: "another", Params: params(i).Params, Iteration: w.r.Uint64N(9), Failed: w.one(3)}
+		if err := w.apply(e); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // misfortune is what no neighbour wants.

@@ -69,6 +69,12 @@ func printTold(o core.Observation) string {
 	if o.Kind == core.SawEnd || o.Kind == core.SawSearchEnded {
 		text = fmt.Sprintf("tell %s: %s", audience(o.To), saw[o.Kind])
 	}
+	if o.Learned {
+		text = fmt.Sprintf("tell %s: %d of another experiment %s", audience(o.To), o.Trial, saw[o.Kind])
+	}
+	if o.Runs > 0 {
+		text = fmt.Sprintf("tell %s: %d to %d together %s", audience(o.To), o.Trial, uint32(o.Trial)+o.Runs-1, saw[o.Kind])
+	}
 	if o.Iteration > 0 {
 		text += fmt.Sprintf(" at %d", o.Iteration)
 	}

@@ -58,6 +58,10 @@ var kinds = []*rapid.Generator[core.Event]{
 	rapid.Just[core.Event](&core.Ticked{}),
 	rapid.Just[core.Event](&core.OfferMade{}),
 	rapid.Just[core.Event](&core.OfferWithdrawn{}),
+	event(func(t *rapid.T) core.Event {
+		return &core.TrialLearned{From: text(t), Params: []byte(text(t)), Metrics: rapid.SliceOfN(metric, 0, 3).Draw(t, "metrics"),
+			Iteration: u64(t), TrainNS: rapid.Int64().Draw(t, "train"), Failed: yes(t)}
+	}),
 }
 
 func event(f func(*rapid.T) core.Event) *rapid.Generator[core.Event] { return rapid.Custom(f) }
@@ -124,7 +128,7 @@ func mode(t *rapid.T) stat.Mode {
 
 var spec = rapid.Custom(func(t *rapid.T) core.Spec {
 	return core.Spec{
-		Seed: u64(t), Trials: rapid.Int64().Draw(t, "trials"), Concurrency: u32(t), Request: parse("cpu=2,gpu=0.5"),
+		Seed: u64(t), Trials: rapid.Int64().Draw(t, "trials"), Concurrency: u32(t), Repeat: u32(t), Request: parse("cpu=2,gpu=0.5"),
 		Objectives:       rapid.SliceOfN(rapid.Custom(func(t *rapid.T) core.Objective { return core.Objective{Metric: name(t), Mode: mode(t)} }), 0, 2).Draw(t, "objectives"),
 		WaitForResources: yes(t), Manual: yes(t), Retries: rapid.Int32().Draw(t, "retries"), FailFast: yes(t), FailRaise: yes(t),
 		Stop: core.StopRules{Iteration: u64(t), TimeNS: rapid.Int64().Draw(t, "time"), Metrics: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) core.MetricRule {
