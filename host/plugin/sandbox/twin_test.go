@@ -165,10 +165,12 @@ func (m twins) schedulers(t *testing.T) {
 		switch name {
 		case "fifo":
 			continue // it never decides
-		case "asha", "hyperband":
+		case "asha", "hyperband", "moasha", "bohb":
 			options = `{"max": 27}`
-		case "pbt":
+		case "pbt", "pb2":
 			options = `{"interval": 3}`
+		case "resources":
+			options = `{"interval": 3, "slots": 60}`
 		}
 		t.Run(name, func(t *testing.T) {
 			here, err := inproc.New(value)

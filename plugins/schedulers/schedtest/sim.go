@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
 // Sim plays the host: workers run trials, and what happens is told to the
@@ -28,6 +29,8 @@ type Sim struct {
 	// Limit ends the simulation after so many iterations in all; 0: none.
 	// Exploiting trials may go back as often as they advance.
 	Limit int
+	// Point is the trial's assignment; nil: none.
+	Point func(trial uint32) space.Point
 	// SearchEnds: SearchEnded is told after the last trial was added.
 	SearchEnds bool
 }
@@ -119,7 +122,11 @@ func (r *run) fill() {
 func (r *run) add() {
 	trial := uint32(len(r.trials))
 	r.trials = append(r.trials, simulated{})
-	r.push(*r.event(sdk.TrialAdded, trial))
+	e := r.event(sdk.TrialAdded, trial)
+	if r.Point != nil {
+		e.Point = r.Point(trial)
+	}
+	r.push(*e)
 	r.start(trial)
 	if r.SearchEnds && len(r.trials) == r.Trials {
 		r.push(*r.event(sdk.SearchEnded, 0))
