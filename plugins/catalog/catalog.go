@@ -11,6 +11,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/schedulers/median"
 	"github.com/tunehost/tunehost/plugins/schedulers/moasha"
 	"github.com/tunehost/tunehost/plugins/schedulers/patience"
+	"github.com/tunehost/tunehost/plugins/schedulers/pb2"
 	"github.com/tunehost/tunehost/plugins/schedulers/pbt"
 	"github.com/tunehost/tunehost/plugins/schedulers/resources"
 	"github.com/tunehost/tunehost/plugins/schedulers/wilcoxon"
@@ -34,5 +35,5 @@ var Searchers = []sdk.SearcherPlugin{
 
 // Schedulers are those of tunehost.
 var Schedulers = []sdk.SchedulerPlugin{
-	fifo.Plugin, asha.Plugin, hyperband.Plugin, median.Plugin, patience.Plugin, pbt.Plugin, brackets.Plugin, moasha.Plugin, wilcoxon.Plugin, resources.Plugin,
+	fifo.Plugin, asha.Plugin, hyperband.Plugin, median.Plugin, patience.Plugin, pbt.Plugin, brackets.Plugin, moasha.Plugin, wilcoxon.Plugin, resources.Plugin, pb2.Plugin,
 }
