@@ -164,7 +164,7 @@ func (t *training) saved(r *run, e *train.Event) {
 // ended is a run's last word. Its process is kept for the next trial, or let go.
 func (t *training) ended(r *run, e *train.Event) {
 	w := r.worker
-	if e.NeverStarted && !r.reported && t.renew(r, untrusted.Text(e.Error, untrusted.MaxText)) {
+	if e.NeverStarted && r.reported == 0 && t.renew(r, untrusted.Text(e.Error, untrusted.MaxText)) {
 		t.retire(w)
 		return
 	}
