@@ -13,6 +13,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/schedulers/patience"
 	"github.com/tunehost/tunehost/plugins/schedulers/pb2"
 	"github.com/tunehost/tunehost/plugins/schedulers/pbt"
+	"github.com/tunehost/tunehost/plugins/schedulers/pbtreplay"
 	"github.com/tunehost/tunehost/plugins/schedulers/resources"
 	"github.com/tunehost/tunehost/plugins/schedulers/wilcoxon"
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -35,5 +36,5 @@ var Searchers = []sdk.SearcherPlugin{
 
 // Schedulers are those of tunehost.
 var Schedulers = []sdk.SchedulerPlugin{
-	fifo.Plugin, asha.Plugin, hyperband.Plugin, median.Plugin, patience.Plugin, pbt.Plugin, brackets.Plugin, moasha.Plugin, wilcoxon.Plugin, resources.Plugin, pb2.Plugin,
+	fifo.Plugin, asha.Plugin, hyperband.Plugin, median.Plugin, patience.Plugin, pbt.Plugin, brackets.Plugin, moasha.Plugin, wilcoxon.Plugin, resources.Plugin, pb2.Plugin, pbtreplay.Plugin,
 }

@@ -169,6 +169,8 @@ func (m twins) schedulers(t *testing.T) {
 			options = `{"max": 27}`
 		case "pbt", "pb2":
 			options = `{"interval": 3}`
+		case "pbt-replay":
+			options = `{"policy": [{"iteration": 5, "params": {}}, {"iteration": 9, "params": {}}]}`
 		case "resources":
 			options = `{"interval": 3, "slots": 60}`
 		}

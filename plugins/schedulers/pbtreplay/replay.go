@@ -78,7 +78,7 @@ func (s *scheduler) apply(e *sdk.Event, out *sdk.Decisions) {
 
 // result decides a result that is due: others go on and are not answered.
 func (s *scheduler) result(e *sdk.Event, p *pair, t *trial, out *sdk.Decisions) {
-	over := p.broken || p.next == len(s.policy)
+	over := p.broken || p.next == len(s.policy) // it trains on as it is
 	reason, doomed := t.hold.Doomed()
 	switch {
 	case doomed:
@@ -152,6 +152,9 @@ func (s *scheduler) exploit(donor, other uint32, p *pair, out *sdk.Decisions) {
 
 // leave ends the turns: the one that trains goes on as it is, and the other is stopped.
 func (s *scheduler) leave(trains uint32, p *pair, reason string, out *sdk.Decisions) {
+	if p.next == len(s.policy) {
+		return // no turns are left
+	}
 	p.broken = true
 	for k := range p.trials {
 		c := sdk.Command{Kind: sdk.Resume, Trial: trains&^1 + uint32(k), Reason: reason}
