@@ -36,5 +36,6 @@ var Searchers = []sdk.SearcherPlugin{
 
 // Schedulers are those of tunehost.
 var Schedulers = []sdk.SchedulerPlugin{
-	fifo.Plugin, asha.Plugin, hyperband.Plugin, median.Plugin, patience.Plugin, pbt.Plugin, brackets.Plugin, moasha.Plugin, wilcoxon.Plugin, resources.Plugin, pb2.Plugin, pbtreplay.Plugin,
+	fifo.Plugin, asha.Plugin, moasha.Plugin, hyperband.Plugin, brackets.Plugin, median.Plugin, patience.Plugin,
+	wilcoxon.Plugin, pbt.Plugin, pb2.Plugin, pbtreplay.Plugin, resources.Plugin,
 }

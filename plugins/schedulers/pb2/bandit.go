@@ -13,9 +13,10 @@ import (
 type bandit struct {
 	*evolve.Perturber
 	interval float64
-	modelled []int // parameters
-	rows     []row // the last observations
-	pending  []row // points that were given and not compared yet
+	modelled []int    // parameters
+	rows     []row    // the last observations
+	model    *process // of these; nil when they have changed since
+	pending  []row    // points that were given and not compared yet
 	last     map[uint32]evolve.Standing
 }
 
@@ -29,11 +30,11 @@ type row struct {
 }
 
 const (
-	window      = 100 // rows that are kept
-	fewest      = 4   // rows that make a model
-	mostPending = 20
-	draws       = 300
-	moves       = 200
+	window      = 60 // rows that are kept
+	fewest      = 4  // rows that make a model
+	mostPending = 10
+	draws       = 100
+	moves       = 60
 )
 
 // Ranked takes in what a trial's last interval has brought.
@@ -43,6 +44,7 @@ func (b *bandit) Ranked(now evolve.Standing) {
 	b.pending = slices.DeleteFunc(b.pending, func(r row) bool { return r.trial == now.Trial })
 	r := row{now.Trial, float64(now.Iteration), before.Loss, b.units(now.Point), fall(before, now)}
 	if ok && finite(before.Loss) && finite(r.fall) && r.units != nil {
+		b.model = nil
 		b.rows = append(b.rows, r)
 		b.rows = b.rows[max(0, len(b.rows)-window):]
 	}
@@ -112,7 +114,10 @@ func (b *bandit) bound(from evolve.Standing) func(units []float64) float64 {
 	for i, r := range b.rows {
 		inputs[i], y[i] = b.input(r, scale), r.fall
 	}
-	model := fit(inputs, standardised(y))
+	if b.model == nil {
+		b.model = fit(slices.Clip(inputs), standardised(y))
+	}
+	model := b.model
 	for _, r := range b.pending {
 		inputs = append(inputs, b.input(r, scale))
 	}

@@ -23,14 +23,14 @@
 // Each time that a trial is compared there is an observation: how much its loss fell
 // an iteration since it was compared last (or since the donor was compared that it
 // went on from), at the parameters it had. The model is a Gaussian process over the
-// last 100: inputs are the loss at the start of the interval and the parameters, all
+// last 60: inputs are the loss at the start of the interval and the parameters, all
 // in 0..1 by their own scales; likeness decays with the square of the distance,
 // and with time, as (1-ε)^(d/2) after d intervals. Falls are standardised and cut at
 // two deviations. The length and ε are those of a small grid with the greatest
 // likelihood.
 //
-// The values are those with the largest upper confidence bound, of 300 draws and
-// then of 200 ever smaller moves around the best of these, for now and the donor's
+// The values are those with the largest upper confidence bound, of 100 draws and
+// then of 60 ever smaller moves around the best of these, for now and the donor's
 // loss; the variance allows for the values that other trials have been given and have
 // not been compared with. They stay in their bounds and on their steps. Other
 // parameters change as with pbt, and while there are fewer than 4 observations all
@@ -39,6 +39,6 @@
 // # Limits
 //
 // Those of pbt. The donor's loss is that of its last comparison, which may be a little
-// later than its checkpoint. An exploit costs some five million operations, once there
-// are 100 observations: a tenth of a second.
+// later than its checkpoint. An exploit costs some milliseconds, with the whole window ten or twenty:
+// this is for populations of tens, not of thousands.
 package pb2

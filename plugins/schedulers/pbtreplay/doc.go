@@ -16,14 +16,13 @@
 //
 // The schedule of a trial is told by what it went on from, backwards: from the trial
 // that did best, to the donor and iteration of its last exploit, to the donor's last
-// exploit before that iteration, and so on to the first trial. `tunehost logs` and the
-// record have each exploit with its donor, iteration and parameters. An entry for each
-// exploit in that chain, with the iteration and the parameters that it went on with, is
+// exploit before that iteration, and so on to the first trial. The record has each
+// exploit as a command with its donor, iteration and parameters. An entry for each one
+// in that chain, with the iteration and the parameters that the trial went on with, is
 // the policy; the parameters of the first trial begin:
 //
 //	trials: 2
-//	search:
-//	  points: [{lr: 0.1, momentum: 0.9}, {lr: 0.1, momentum: 0.9}]
+//	points: [{lr: 0.1, momentum: 0.9}, {lr: 0.1, momentum: 0.9}]
 //	scheduler:
 //	  plugin: pbt-replay
 //	  options:
