@@ -5,11 +5,17 @@ package catalog
 
 import (
 	"github.com/tunehost/tunehost/plugins/schedulers/asha"
+	brackets "github.com/tunehost/tunehost/plugins/schedulers/bohb"
 	"github.com/tunehost/tunehost/plugins/schedulers/fifo"
 	"github.com/tunehost/tunehost/plugins/schedulers/hyperband"
 	"github.com/tunehost/tunehost/plugins/schedulers/median"
+	"github.com/tunehost/tunehost/plugins/schedulers/moasha"
 	"github.com/tunehost/tunehost/plugins/schedulers/patience"
+	"github.com/tunehost/tunehost/plugins/schedulers/pb2"
 	"github.com/tunehost/tunehost/plugins/schedulers/pbt"
+	"github.com/tunehost/tunehost/plugins/schedulers/pbtreplay"
+	"github.com/tunehost/tunehost/plugins/schedulers/resources"
+	"github.com/tunehost/tunehost/plugins/schedulers/wilcoxon"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/searchers/bohb"
 	"github.com/tunehost/tunehost/plugins/searchers/cmaes"
@@ -30,5 +36,6 @@ var Searchers = []sdk.SearcherPlugin{
 
 // Schedulers are those of tunehost.
 var Schedulers = []sdk.SchedulerPlugin{
-	fifo.Plugin, asha.Plugin, hyperband.Plugin, median.Plugin, patience.Plugin, pbt.Plugin,
+	fifo.Plugin, asha.Plugin, moasha.Plugin, hyperband.Plugin, brackets.Plugin, median.Plugin, patience.Plugin,
+	wilcoxon.Plugin, pbt.Plugin, pb2.Plugin, pbtreplay.Plugin, resources.Plugin,
 }
