@@ -156,10 +156,24 @@ func (m *Machine) betterScore(a, b checkpoint) bool {
 func (m *Machine) restorePoint(no TrialNo) CheckpointRef {
 	t := &m.trials[no]
 	list := m.ckpts[no]
-	if t.noRestore || len(list) == 0 {
-		return CheckpointRef{}
+	switch {
+	case !t.noRestore && len(list) > 0:
+		return list[len(list)-1].ref
+	case m.spec.Start != nil && !t.noStart:
+		return StartRef(*m.spec.Start)
 	}
-	return list[len(list)-1].ref
+	return CheckpointRef{}
+}
+
+// unrestorable: the checkpoint of the last attempt could not be loaded; the next
+// one does without (B-057).
+func (m *Machine) unrestorable(no TrialNo) {
+	t := &m.trials[no]
+	if m.restorePoint(no).Trial == NoTrial {
+		t.noStart = true
+	} else {
+		t.noRestore, t.noStart = true, true
+	}
 }
 
 // rewind sets iteration and statistics back to the checkpoint's (B-055). A
@@ -171,7 +185,7 @@ func (m *Machine) rewind(no TrialNo, l *live, ref CheckpointRef) {
 	}
 	m.scratch(t, l)
 	t.iteration = ref.Iteration
-	if ref.ID == 0 {
+	if ref.ID == 0 || ref.Trial == NoTrial {
 		return
 	}
 	c := &m.ckpts[no][len(m.ckpts[no])-1]

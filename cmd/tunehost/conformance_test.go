@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/conformance"
+	"github.com/tunehost/tunehost/host/plugin/sandbox"
+	"github.com/tunehost/tunehost/host/plugin/sandbox/sandboxtest"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -23,6 +25,13 @@ var configured = []struct {
 	{sdk.KindScheduler, "hyperband", `{"max": 27, "reduction_factor": 2}`},
 	{sdk.KindScheduler, "pbt", `{"interval": 4}`},
 	{sdk.KindScheduler, "pbt", `{"interval": 5, "burn_in": 7, "max": 25, "resample": 1, "quantile": 0.5}`},
+	{sdk.KindScheduler, "pb2", `{"interval": 4, "quantile": 0.5, "resample": 0}`},
+	{sdk.KindScheduler, "pbt-replay", `{"policy": [{"iteration": 4, "params": {}}, {"iteration": 9, "params": {}}]}`},
+	{sdk.KindScheduler, "resources", `{"interval": 3, "slots": 100}`},
+	{sdk.KindScheduler, "resources", `{"interval": 2, "slots": 64, "give": "best", "max": 7}`},
+	{sdk.KindScheduler, "bohb", `{"max": 9, "min": 2, "reduction_factor": 2}`},
+	{sdk.KindScheduler, "moasha", `{"max": 27, "grace": 2, "reduction_factor": 2}`},
+	{sdk.KindScheduler, "wilcoxon", `{"p_threshold": 0.5, "startup_folds": 1}`},
 	{sdk.KindScheduler, "median", `{"grace": 1, "min_trials": 1}`},
 	{sdk.KindScheduler, "patience", `{"patience": 2, "limit": 1.5}`},
 	{sdk.KindSearcher, "tpe", `{"startup": 3, "multivariate": false, "liar": false}`},
@@ -70,6 +79,32 @@ func TestConformanceProcesses(t *testing.T) {
 		config, _ := plugins.Config(i.Kind, i.Name)
 		o := needs(i.Kind, i.Name)
 		o.Short = !*long
+		parallel(t, i.Kind, i.Name, func(t *testing.T) {
+			for k, c := range conformance.Checks(i.Kind) {
+				if o.Only = c.Name; *long || (k+n)%share == 0 {
+					doors[i.Kind](t, conformance.Process(config), o)
+				}
+			}
+		})
+	}
+}
+
+// TestConformanceWASM: searchers and schedulers keep the rules as WASM modules, too,
+// each with its share of the checks.
+func TestConformanceWASM(t *testing.T) {
+	const share = 12
+	module := sandboxtest.Build(t, "../../host/plugin/sandbox/testdata/twin")
+	for n, i := range plugins.Infos() {
+		if i.Kind == sdk.KindTrainable {
+			continue
+		}
+		variable := strings.ToUpper(string(i.Kind))
+		config := sandboxtest.Process(t, sandbox.Config{Kind: i.Kind, Name: i.Name, Path: module, Cache: sandboxtest.Cache(t),
+			Grants: sandbox.Grants{Env: []string{variable}}})
+		config.Env = append(config.Env, variable+"="+i.Name)
+		config.Log = nil // it outlives the test that it would log to
+		o := needs(i.Kind, i.Name)
+		o.Short = true
 		parallel(t, i.Kind, i.Name, func(t *testing.T) {
 			for k, c := range conformance.Checks(i.Kind) {
 				if o.Only = c.Name; *long || (k+n)%share == 0 {

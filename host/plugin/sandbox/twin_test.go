@@ -1,23 +1,21 @@
 package sandbox_test
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"math"
 	"path/filepath"
 	"slices"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/plugin/inproc"
 	"github.com/tunehost/tunehost/host/plugin/process"
 	"github.com/tunehost/tunehost/host/plugin/sandbox"
 	"github.com/tunehost/tunehost/host/plugin/sandbox/sandboxtest"
-	"github.com/tunehost/tunehost/host/plugin/sandbox/testdata/twin/bundle"
+	"github.com/tunehost/tunehost/plugins/catalog"
 	"github.com/tunehost/tunehost/plugins/schedulers/schedtest"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
@@ -85,23 +83,18 @@ func twinProblem(s *space.Space) sdk.Problem {
 }
 
 // same bits: NaN equals NaN, and 0 is not -0.
-var sameBits = gocmp.Comparer(func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) })
+var sameBits = cmp.Comparer(func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) })
 
-// All that are bundled are compared.
+// All that come with tunehost are compared.
 func TestAllHaveTwins(t *testing.T) {
-	for kind, names := range map[string][]string{"searchers": slices.Sorted(maps.Keys(bundle.Searchers)), "schedulers": slices.Sorted(maps.Keys(bundle.Schedulers))} {
+	for kind, want := range map[string]int{"searchers": len(catalog.Searchers), "schedulers": len(catalog.Schedulers)} {
 		docs, err := filepath.Glob(filepath.Join("..", "..", "..", "plugins", kind, "*", "doc.go"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		var want []string
-		for _, d := range docs {
-			if name := filepath.Base(filepath.Dir(d)); name != "schedtest" {
-				want = append(want, name)
-			}
-		}
-		if d := gocmp.Diff(want, names); d != "" {
-			t.Errorf("%s (-) and those that are compared (+):\n%s", kind, d)
+		docs = slices.DeleteFunc(docs, func(path string) bool { return filepath.Base(filepath.Dir(path)) == "schedtest" })
+		if len(docs) != want {
+			t.Errorf("the catalog has %d %s, the folder %q", want, kind, docs)
 		}
 	}
 }
@@ -114,7 +107,8 @@ func TestTwins(t *testing.T) {
 }
 
 func (m twins) searchers(t *testing.T) {
-	for name, value := range bundle.Searchers {
+	for _, value := range catalog.Searchers {
+		name := value.Name
 		t.Run(name, func(t *testing.T) {
 			s := wide(t)
 			if name == "grid" {
@@ -130,7 +124,7 @@ func (m twins) searchers(t *testing.T) {
 			}
 			want := search(t, here, s, trials)
 			got := search(t, m.start(t, sdk.KindSearcher, name), s, trials)
-			if d := gocmp.Diff(want, got, sameBits); d != "" || len(want) != int(trials)/3 {
+			if d := cmp.Diff(want, got, sameBits); d != "" || len(want) != int(trials)/3 {
 				t.Errorf("%d answers; in process (-) and in the module (+):\n%s", len(want), d)
 			}
 		})
@@ -186,17 +180,28 @@ func bowl(s *space.Space, p space.Point) (loss float64) {
 }
 
 func (m twins) schedulers(t *testing.T) {
-	options := map[string]string{"asha": `{"max": 27}`, "hyperband": `{"max": 27}`, "pbt": `{"interval": 3}`}
-	for name, value := range bundle.Schedulers {
+	for _, value := range catalog.Schedulers {
+		name, options := value.Name, "{}"
+		switch name {
+		case "fifo":
+			continue // it never decides
+		case "asha", "hyperband", "moasha", "bohb":
+			options = `{"max": 27}`
+		case "pbt", "pb2":
+			options = `{"interval": 3}`
+		case "pbt-replay":
+			options = `{"policy": [{"iteration": 5, "params": {}}, {"iteration": 9, "params": {}}]}`
+		case "resources":
+			options = `{"interval": 3, "slots": 60}`
+		}
 		t.Run(name, func(t *testing.T) {
-			options := cmp.Or(options[name], "{}")
 			here, err := inproc.New(value)
 			if err != nil {
 				t.Fatal(err)
 			}
 			want := schedule(t, here, options)
 			got := schedule(t, m.start(t, sdk.KindScheduler, name), options)
-			if d := gocmp.Diff(want, got, sameBits); d != "" || len(want.Out.Decisions) < 50 && name != "fifo" {
+			if d := cmp.Diff(want, got, sameBits); d != "" || len(want.Out.Decisions) == 0 {
 				t.Errorf("%d decisions; in process (-) and in the module (+):\n%s", len(want.Out.Decisions), d)
 			}
 			t.Logf("%d decisions, %d commands", len(want.Out.Decisions), len(want.Out.Commands))

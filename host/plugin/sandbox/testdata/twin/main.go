@@ -1,21 +1,25 @@
-// Command twin is the bundled searchers and schedulers as a module: which, say the
-// variables SEARCHER and SCHEDULER.
+// Command twin is all searchers and schedulers of tunehost as one module: which it
+// is, say the variables SEARCHER and SCHEDULER.
 package main
 
 import (
 	"os"
 
-	"github.com/tunehost/tunehost/host/plugin/sandbox/testdata/twin/bundle"
+	"github.com/tunehost/tunehost/plugins/catalog"
 	"github.com/tunehost/tunehost/plugins/sdk/serve"
 )
 
 func main() {
 	var set serve.Set
-	if p, ok := bundle.Searchers[os.Getenv("SEARCHER")]; ok {
-		set.Searcher = &p
+	for _, p := range catalog.Searchers {
+		if p.Name == os.Getenv("SEARCHER") {
+			set.Searcher = &p
+		}
 	}
-	if p, ok := bundle.Schedulers[os.Getenv("SCHEDULER")]; ok {
-		set.Scheduler = &p
+	for _, p := range catalog.Schedulers {
+		if p.Name == os.Getenv("SCHEDULER") {
+			set.Scheduler = &p
+		}
 	}
 	serve.Run(set)
 }

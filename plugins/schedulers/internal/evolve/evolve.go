@@ -1,0 +1,275 @@
+// Package evolve trains a population: at intervals the worst trials go on from
+// checkpoints of the best, with other parameters. It is what the schedulers pbt and
+// pb2 have in common; they differ in how they explore. pbt has the rules.
+package evolve
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/tunehost/tunehost/plugins/schedulers/internal/hold"
+	"github.com/tunehost/tunehost/plugins/schedulers/internal/objective"
+	"github.com/tunehost/tunehost/plugins/schedulers/internal/table"
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+// Explorer finds the parameters with which a trial goes on. Calls come in the order of
+// the events.
+type Explorer interface {
+	// Ranked tells what a trial had reached when it was compared.
+	Ranked(Standing)
+	// Explore is the point for the trial that goes on from there: a point of the
+	// space that satisfies its constraints. All its randomness is from rng.
+	Explore(trial uint32, from Standing, rng *rand.Rand) space.Point
+}
+
+// Standing is how far a trial is.
+type Standing struct {
+	Trial uint32
+	// Iteration is that of the comparison, or of the checkpoint that others go
+	// on from.
+	Iteration uint64
+	// Loss is that of the last comparison, never NaN.
+	Loss  float64
+	Point space.Point
+}
+
+// New makes the scheduler. The options were checked, see [Options.Check].
+func New(p sdk.Problem, o Options, compared objective.Objective, explores Explorer) sdk.Scheduler {
+	s := &scheduler{options: o, objective: compared, explorer: explores, seed: p.Seed, planned: p.Trials}
+	s.barrier = s.first()
+	return s
+}
+
+type scheduler struct {
+	options    Options
+	objective  objective.Objective
+	explorer   Explorer
+	seed       uint64
+	trials     table.Table[trial]
+	population population
+
+	// For sync.
+	planned     int
+	added       int
+	live        int    // trials that have not ended
+	waiting     int    // of these, those that are paused at the barrier
+	barrier     uint64 // the iteration at which they wait
+	furthest    uint64 // of those that wait
+	searchEnded bool
+}
+
+type trial struct {
+	hold     hold.Trial
+	known    bool
+	told     bool // the host knows until when it need not ask
+	ranked   bool // it is in the population, with this loss
+	loss     float64
+	point    space.Point
+	next     uint64 // iteration of its next comparison
+	saved    uint64 // iteration of its last checkpoint; 0: none
+	exploits uint64 // how many it was ordered
+	then     then
+}
+
+// then is what a pause is for.
+type then uint8
+
+const (
+	resume then = iota
+	exploit
+	wait // for the others
+)
+
+// Decide follows the events one by one; see the package's rules.
+func (s *scheduler) Decide(_ context.Context, events []sdk.Event) (sdk.Decisions, error) {
+	var out sdk.Decisions
+	for i := range events {
+		s.apply(&events[i], &out)
+	}
+	return out, nil
+}
+
+func (s *scheduler) apply(e *sdk.Event, out *sdk.Decisions) {
+	switch e.Kind {
+	case sdk.ExperimentEnded:
+	case sdk.SearchEnded:
+		s.searchEnded = true
+		s.meet(out)
+	case sdk.ResultReported:
+		s.result(e, s.trial(e.Trial), out)
+	default:
+		s.follow(e, s.trial(e.Trial), out)
+	}
+}
+
+func (s *scheduler) trial(number uint32) *trial {
+	t := s.trials.At(number)
+	if !t.known {
+		t.known, t.next = true, s.first()
+		s.added++
+		s.live++
+	}
+	return t
+}
+
+// first is the iteration of the first comparison.
+func (s *scheduler) first() uint64 { return max(s.options.Interval, s.options.BurnIn) }
+
+func (s *scheduler) follow(e *sdk.Event, t *trial, out *sdk.Decisions) {
+	switch e.Kind {
+	case sdk.TrialAdded:
+		t.point = e.Point
+	case sdk.CheckpointSaved:
+		t.saved = e.Iteration
+	case sdk.TrialPaused:
+		t.hold.Observe(e, out)
+		s.paused(e.Trial, t, out)
+	case sdk.TrialCompleted, sdk.TrialFailed, sdk.TrialRemoved:
+		s.end(e.Trial, t)
+		s.meet(out)
+	default:
+		waited := s.waits(t)
+		if escaped := t.hold.Observe(e, out); escaped && waited {
+			s.waiting--
+		}
+	}
+}
+
+// waits says whether the trial is counted as waiting at the barrier.
+func (s *scheduler) waits(t *trial) bool { return t.then == wait && t.hold.Paused() }
+
+// result decides a result that is due: others go on and are not answered.
+func (s *scheduler) result(e *sdk.Event, t *trial, out *sdk.Decisions) {
+	switch {
+	case !t.hold.Free():
+	case s.options.Max > 0 && e.Iteration >= s.options.Max:
+		decide(out, sdk.Decision{Event: e.Number, Verdict: sdk.Stop, Reason: fmt.Sprintf("finished: max is %d iterations", s.options.Max)})
+		s.end(e.Trial, t)
+		s.meet(out)
+	case s.options.Sync && e.Iteration >= s.barrier:
+		s.arrive(e, t, out)
+	case !s.options.Sync && e.Iteration >= t.next:
+		s.compare(e, t, out)
+	case !t.told:
+		s.goOn(e, t, out)
+	}
+}
+
+func decide(out *sdk.Decisions, d sdk.Decision) { out.Decisions = append(out.Decisions, d) }
+
+func (s *scheduler) goOn(e *sdk.Event, t *trial, out *sdk.Decisions) {
+	t.told = true
+	until := t.next
+	if s.options.Sync {
+		until = s.barrier
+	}
+	if s.options.Max > 0 {
+		until = min(until, s.options.Max)
+	}
+	decide(out, sdk.Decision{Event: e.Number, Until: until})
+}
+
+func (s *scheduler) pause(e *sdk.Event, t *trial, why then, reason string, out *sdk.Decisions) {
+	t.hold.Pause()
+	t.then, t.told = why, false
+	decide(out, sdk.Decision{Event: e.Number, Verdict: sdk.Pause, Reason: reason})
+}
+
+// compare ranks the trial and decides what follows from its rank.
+func (s *scheduler) compare(e *sdk.Event, t *trial, out *sdk.Decisions) {
+	t.next = e.Iteration + s.options.Interval
+	rank := s.rank(e, t)
+	k := s.population.edge(s.options.Quantile)
+	switch {
+	case s.population.worst(rank, k) && len(s.donors(e.Trial)) > 0:
+		s.pause(e, t, exploit, fmt.Sprintf("%s at iteration %d is number %d of %d: it goes on from one of the best %d",
+			s.objective.Text(t.loss), e.Iteration, rank+1, len(s.population), k), out)
+	case rank < k && (t.saved == 0 || t.saved+s.options.Interval < e.Iteration):
+		s.pause(e, t, resume, fmt.Sprintf("%s at iteration %d is number %d of %d: it saves a checkpoint for others",
+			s.objective.Text(t.loss), e.Iteration, rank+1, len(s.population)), out)
+	default:
+		s.goOn(e, t, out)
+	}
+}
+
+// rank puts the trial at its new place in the population.
+func (s *scheduler) rank(e *sdk.Event, t *trial) int {
+	s.unrank(e.Trial, t)
+	t.ranked, t.loss = true, s.objective.Loss(e)
+	s.explorer.Ranked(Standing{e.Trial, e.Iteration, t.loss, t.point})
+	return s.population.add(member{t.loss, e.Trial})
+}
+
+func (s *scheduler) unrank(number uint32, t *trial) {
+	if t.ranked {
+		s.population.remove(member{t.loss, number})
+	}
+	t.ranked = false
+}
+
+func (s *scheduler) end(number uint32, t *trial) {
+	if t.hold.Ended() {
+		return
+	}
+	if s.waits(t) {
+		s.waiting--
+	}
+	s.live--
+	s.unrank(number, t)
+	t.hold.End()
+}
+
+// donors are those of the best that others can go on from.
+func (s *scheduler) donors(other uint32) []uint32 {
+	var all []uint32
+	for _, m := range s.population[:s.population.edge(s.options.Quantile)] {
+		if m.trial != other && s.trials.At(m.trial).saved > 0 && !math.IsInf(m.loss, 1) {
+			all = append(all, m.trial)
+		}
+	}
+	return all
+}
+
+// paused gives a paused trial what it was paused for.
+func (s *scheduler) paused(number uint32, t *trial, out *sdk.Decisions) {
+	switch {
+	case !t.hold.Paused():
+	case t.then == wait:
+		s.waiting++
+		s.meet(out)
+	case t.then == exploit:
+		s.exploit(number, t, s.donors(number), out)
+	default:
+		t.hold.Order(sdk.Command{Kind: sdk.Resume, Trial: number, Reason: "its checkpoint is saved"}, out)
+	}
+}
+
+// exploit lets a paused trial go on from one of the donors, or as it was when
+// there is none any more.
+func (s *scheduler) exploit(number uint32, t *trial, donors []uint32, out *sdk.Decisions) {
+	if len(donors) == 0 {
+		t.hold.Order(sdk.Command{Kind: sdk.Resume, Trial: number, Reason: "none of the best has a checkpoint to go on from"}, out)
+		return
+	}
+	t.exploits++
+	rng := space.NewRand(mix(mix(s.seed+uint64(number)) + t.exploits))
+	from := donors[rng.IntN(len(donors))]
+	donor := s.trials.At(from)
+	reason := fmt.Sprintf("%s is among the worst; trial %d has %s", s.objective.Text(t.loss), from, s.objective.Value(donor.loss))
+	s.unrank(number, t)
+	t.point = s.explorer.Explore(number, Standing{from, donor.saved, donor.loss, donor.point}, rng)
+	t.next, t.saved, t.told = donor.saved+s.options.Interval, 0, false
+	t.hold.Order(sdk.Command{Kind: sdk.Exploit, Trial: number, Donor: from, Iteration: donor.saved, Point: t.point, Reason: reason}, out)
+}
+
+// mix is SplitMix64's finaliser (Steele, Lea, Flood 2014).
+func mix(z uint64) uint64 {
+	z += 0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
