@@ -17,6 +17,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/schedulers/resources"
 	"github.com/tunehost/tunehost/plugins/schedulers/wilcoxon"
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/searchers/auto"
 	"github.com/tunehost/tunehost/plugins/searchers/bohb"
 	"github.com/tunehost/tunehost/plugins/searchers/cmaes"
 	"github.com/tunehost/tunehost/plugins/searchers/evolution"
@@ -30,7 +31,7 @@ import (
 
 // Searchers are those of tunehost.
 var Searchers = []sdk.SearcherPlugin{
-	random.Plugin, grid.Plugin, sobol.Plugin, tpe.Plugin, gp.Plugin, cmaes.Plugin, bohb.Plugin,
+	auto.Plugin, random.Plugin, grid.Plugin, sobol.Plugin, tpe.Plugin, gp.Plugin, cmaes.Plugin, bohb.Plugin,
 	evolution.Plugin, nsga2.Plugin,
 }
 
