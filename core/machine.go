@@ -143,6 +143,9 @@ func (e *ExperimentStarted) apply(m *Machine) {
 
 func (e *SettingsChanged) apply(m *Machine) {
 	e.Spec.Repeat = m.spec.Repeat // numbers of trials depend on it
+	if e.Spec.Extended != m.spec.Extended {
+		m.status = SearcherReady // it is another one, or has more to search
+	}
 	m.settings(e.Spec)
 	m.reopen()
 	m.searchEnded = m.searchEnded && m.exhausted()

@@ -38,6 +38,10 @@ type Spec struct {
 	// nil: none.
 	Start *Start `json:"start,omitempty"`
 
+	// Extended counts how often the experiment was given another searcher,
+	// scheduler or space; it says which of them hold, outside of the machine.
+	Extended uint32 `json:"extended,omitempty"`
+
 	// Retries is how often a failed trial is run again; negative: always.
 	Retries int32 `json:"retries,omitempty"`
 	// FailFast: the first trial in ERROR stops the others (B-073).

@@ -63,6 +63,8 @@ func (c command) setting(s *core.Spec, key, v string) (err error) {
 		s.Trials = n
 	case "cpu":
 		s.Request, err = cpu(v)
+	case "extended":
+		s.Extended = uint32(n)
 	case "from":
 		s.Start = &core.Start{Iteration: uint64(n)}
 	case "repeat":

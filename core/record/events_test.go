@@ -136,6 +136,7 @@ var spec = rapid.Custom(func(t *rapid.T) core.Spec {
 		}), 0, 2).Draw(t, "rules")},
 		Budget:        core.Budget{TimeNS: rapid.Int64().Draw(t, "budget"), TrialsFailed: u32(t)},
 		Checkpoint:    core.Checkpoint{Every: u64(t), AtEnd: yes(t), Keep: u32(t), Score: name(t), Mode: mode(t)},
+		Extended:      u32(t),
 		Start:         rapid.SampledFrom([]*core.Start{nil, {}, {Iteration: 27}}).Draw(t, "start"),
 		StrictMetrics: yes(t), Independent: yes(t), Quiet: yes(t), RunAhead: u32(t), Saves: yes(t),
 		Required: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) core.Required { return core.Required{Metric: name(t), By: name(t)} }), 0, 2).Draw(t, "required"),
