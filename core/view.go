@@ -22,7 +22,8 @@ type View struct {
 	Started, Ended int64
 	// TrainNS is the training time over all attempts.
 	TrainNS int64
-	// Checkpoint is the newest; its ID is 0 for none.
+	// Checkpoint is the newest that can be loaded as far as is known; its ID
+	// is 0 for none.
 	Checkpoint CheckpointRef
 	// Saving says that a checkpoint is under way, Stopping that the attempt
 	// was told to end.
@@ -38,8 +39,8 @@ func (m *Machine) View(no TrialNo) View {
 	v := View{Number: no, State: t.state, Attempt: t.attempt, Failures: t.failures, Results: t.results,
 		Iteration: t.iteration, Params: m.Params(no), Reason: m.texts[t.reason],
 		Started: t.started, Ended: t.ended, TrainNS: m.trainingTime(t)}
-	if list := m.ckpts[no]; len(list) > 0 {
-		v.Checkpoint = list[len(list)-1].ref
+	if i := m.newest(no); i >= 0 {
+		v.Checkpoint = m.ckpts[no][i].ref
 	}
 	if t.live != 0 {
 		l := &m.lives[t.live-1]
