@@ -172,5 +172,24 @@ func (m *Machine) Checkpoints(no TrialNo) []CheckpointRef {
 	return refs
 }
 
+// HadCheckpoint says whether the trial has been asked for a checkpoint or has
+// gone on from one.
+func (m *Machine) HadCheckpoint(no TrialNo) bool {
+	return m.trials[no].lastCkpt > 0 || len(m.ckpts[no]) > 0
+}
+
+// EachCheckpoint calls f for each checkpoint that is needed, perhaps several
+// times: by the trial that made it, or by one that goes on from it or is to.
+func (m *Machine) EachCheckpoint(f func(CheckpointRef)) {
+	for _, list := range m.ckpts {
+		for _, c := range list {
+			f(c.ref)
+		}
+	}
+	for _, x := range m.adopts {
+		f(x.from.ref)
+	}
+}
+
 // Ending is how the experiment is coming to its end, and why; 0 while it is not.
 func (m *Machine) Ending() (Outcome, string) { return m.closing.outcome, m.closing.reason }

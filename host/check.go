@@ -37,7 +37,6 @@ func missing(e *config.Experiment) (errs []error) {
 		{"learn_from", len(e.LearnFrom) > 0},
 		{"repeat", e.Repeat > 1},
 		{"export", len(e.Export) > 0},
-		{"checkpoint.disk", e.Checkpoint.Disk > 0},
 		{"placement.workers", e.Placement != nil && e.Placement.Workers},
 		{"executor", e.Executor.Name != "local"},
 		{"storage", strings.Contains(e.Storage, "://")},
