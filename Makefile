@@ -10,6 +10,7 @@ SHELL := bash
 .NOTPARALLEL:
 
 BUF_VERSION := 1.75.0
+WABT_VERSION := 1.0.39
 PYTHON_SDK := plugins/sdk/python
 # What Python examples need, what the Python SDK's tests do, and its own dependencies.
 PYTHON_PACKAGES := 'scikit-learn>=1.4,<2' 'mypy>=1.8' 'pytest>=8' types-grpcio types-protobuf 'setuptools>=77' -e ./$(PYTHON_SDK)
@@ -26,21 +27,29 @@ KILLS ?= 200
 
 TOOLS := $(CURDIR)/.tools
 BUF := $(TOOLS)/buf-$(BUF_VERSION)/node_modules/.bin/buf
+WABT := $(TOOLS)/wabt-$(WABT_VERSION)
 VENV := $(TOOLS)/venv
 PROTOC := $(TOOLS)/protoc
 PYTHON_PROTO := $(PYTHON_SDK)/tunehost/_proto
 TEST_LOG := $(TOOLS)/test.log
 PROTO := plugins/sdk/proto
+RUST := plugins/sdk/rust
+RUST_GUESTS := $(TOOLS)/rust-guests
+C_SDK := plugins/sdk/c
+C_GUESTS := $(TOOLS)/c-guests
+ZIG := $(TOOLS)/zig-0.15.2
 FROZEN := $(PROTO)/v1.binpb
 JS := plugins/sdk/js
 # The messages that the JavaScript SDK loads: copies, so that it is whole wherever it lies.
 JS_PROTOS := $(addprefix tunehost/v1/,common.proto searcher.proto scheduler.proto trainable.proto)
 ASSEMBLYSCRIPT := plugins/sdk/assemblyscript
+BROKEN := host/plugin/sandbox/testdata/broken
 
 # Programs in the examples find the virtual environment's python3.
 export PATH := $(VENV)/bin:$(PATH)
+export CARGO_TARGET_DIR := $(TOOLS)/cargo
 
-CHECKS := toolchains build format vet staticcheck generated proto house python js assemblyscript test examples
+CHECKS := toolchains build format vet staticcheck generated proto house python rust js assemblyscript test examples
 
 # heading,TEXT: with the time since make was started.
 STARTED := $(shell date +%s)
@@ -64,7 +73,8 @@ toolchains: ## the programs that the checks need are there
 	$(call missing,$(firstword $(shell go env CC 2>/dev/null) cc),install a C compiler; the race detector needs it)
 	$(call missing,npm,install Node.js with npm (https://nodejs.org); it brings buf)
 	$(call missing,python3,install Python 3.9 or newer; its SDK and examples and a journal test need it)
-	@go version; echo "node $$(node --version)"; python3 --version
+	$(call missing,cargo,install Rust 1.88 or newer (https://rustup.rs); it builds the Rust SDK)
+	@go version; cargo --version; echo "node $$(node --version)"; python3 --version
 
 .PHONY: build
 build: ## everything compiles
@@ -139,14 +149,29 @@ assemblyscript: $(ASSEMBLYSCRIPT)/node_modules/.package-lock.json ## WASM module
 	@cd $(ASSEMBLYSCRIPT) && for sample in climber halfway descent descent-resumable; do \
 	node_modules/.bin/asc samples/$$sample.ts --config asconfig.json --outFile $(TOOLS)/assemblyscript/$$sample.wasm; done
 	@ls -l $(TOOLS)/assemblyscript | awk 'NR > 1 { print "  " $$5 "\t" $$9 }'
+
 .PHONY: python
 python: $(VENV)/ready ## the Python SDK: types, tests, generated code; its plugins run in `make test`
 	$(call heading,python)
 	@cd $(PYTHON_SDK) && $(VENV)/bin/mypy --cache-dir $(TOOLS)/mypy && $(VENV)/bin/pytest -q -p no:cacheprovider
 	@go test -count=1 -run 'Generated|Vectors' ./$(PYTHON_SDK)
 
+.PHONY: rust
+rust: rust-guests c-guests ## the Rust SDK: format, clippy, tests, samples; they run in `make test`
+	$(call heading,Rust)
+	@cd $(RUST) && if command -v rustfmt >/dev/null; then cargo fmt --check; fi
+	@cd $(RUST) && if command -v cargo-clippy >/dev/null; then \
+	cargo clippy --quiet --locked --all-targets --jobs 2 -- -D warnings; fi
+	@cd $(RUST) && cargo test --quiet --locked --jobs 2
+
+.PHONY: rust-guests
+rust-guests: $(RUST_GUESTS)/ready ## the Rust samples as WASM modules, in .tools
+
+.PHONY: c-guests
+c-guests: $(C_GUESTS)/dice.wasm ## the sample of the C header as a WASM module, in .tools
+
 .PHONY: test
-test: $(VENV)/ready ## all tests of Go packages, with the race detector
+test: $(VENV)/ready rust-guests c-guests ## all tests of Go packages, with the race detector
 	$(call heading,tests)
 	@go test -race $$(go list ./... | grep -vE '/tunehost/(examples|internal)') 2>&1 | tee $(TEST_LOG) || \
 	{ echo 'FAILED:'; grep -E '^(--- FAIL|FAIL|panic:|WARNING: DATA RACE)' $(TEST_LOG) | sort -u; exit 1; }
@@ -174,6 +199,10 @@ generate: $(BUF) $(PROTOC)/ready ## generated code, docs/CONFORMANCE.md and docs
 	go test ./conformance -run TestList -rewrite
 	for file in $(JS_PROTOS); do cp $(PROTO)/$$file $(JS)/proto/$$file; done
 	go test ./internal/house -run Behaviours -rewrite
+
+.PHONY: broken-guests
+broken-guests: $(WABT)/node_modules ## the broken WASM modules of the sandbox's tests, anew from their sources
+	@node $(BROKEN)/build.mjs $(BROKEN) $(WABT)
 
 .PHONY: freeze
 freeze: $(BUF) ## the .proto files as they are become the frozen version 1: for releases
@@ -226,6 +255,26 @@ clean: ## removes .tools and bin
 $(BUF):
 	@echo 'installing buf $(BUF_VERSION)'
 	@npm install --silent --no-save --no-audit --no-fund --prefix $(TOOLS)/buf-$(BUF_VERSION) @bufbuild/buf@$(BUF_VERSION)
+
+$(RUST_GUESTS)/ready: $(RUST)/guests.sh $(shell find $(RUST)/src $(RUST)/examples -name '*.rs')
+	@echo 'building the Rust samples as WASM modules'
+	@$(RUST)/guests.sh $(RUST_GUESTS)
+	@touch $@
+
+$(C_GUESTS)/%.wasm: $(C_SDK)/%.c $(C_SDK)/tunehost.h $(ZIG)/ready
+	@mkdir -p $(C_GUESTS)
+	@ZIG_GLOBAL_CACHE_DIR=$(ZIG)/cache ZIG_LOCAL_CACHE_DIR=$(ZIG)/cache $(ZIG)/bin/python -m ziglang cc \
+	-target wasm32-freestanding -O2 -nostdlib -Wall -Wextra -Werror -Wl,--no-entry -s -o $@ $<
+
+$(ZIG)/ready:
+	@echo 'installing Zig, which compiles C to WASM'
+	@python3 -m venv $(ZIG)
+	@$(ZIG)/bin/pip install --quiet --disable-pip-version-check --no-deps ziglang==0.15.2
+	@touch $@
+
+$(WABT)/node_modules:
+	@echo 'installing wabt $(WABT_VERSION)'
+	@npm install --silent --no-save --no-audit --no-fund --prefix $(WABT) wabt@$(WABT_VERSION)
 
 # What package-lock.json says, where the package's own sources find it.
 %/node_modules/.package-lock.json: %/package-lock.json

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -18,11 +19,12 @@ import (
 	"github.com/tunehost/tunehost/host/plugin/folder"
 	"github.com/tunehost/tunehost/host/plugin/inproc"
 	"github.com/tunehost/tunehost/host/plugin/process"
+	"github.com/tunehost/tunehost/host/plugin/sandbox"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// callTimeout is the deadline of one call of a plugin, unless Options say
-// otherwise.
+// callTimeout is the deadline of one call of a plugin that is a program, unless
+// Options say otherwise; sandbox.call_timeout is that of a WASM module.
 const callTimeout = 5 * time.Minute
 
 // opener starts the plugins that an experiment names.
@@ -45,11 +47,19 @@ type opener struct {
 	inProcess bool
 }
 
-func (o *opener) limit() time.Duration {
-	if o.timeout == 0 {
-		return callTimeout
+// deadlines are those of one call, and of starting and opening a plugin.
+func (o *opener) deadlines(kind sdk.Kind, ref config.PluginRef) (call, open time.Duration) {
+	if call = o.experiment.Sandbox.CallTimeout; call > 0 && o.isModule(kind, ref) {
+		return call, sandbox.StartTimeout + call
 	}
-	return o.timeout
+	call = cmp.Or(o.timeout, callTimeout)
+	return call, call
+}
+
+// isModule says whether a plugin is a WASM module.
+func (o *opener) isModule(kind sdk.Kind, ref config.PluginRef) bool {
+	p, err := o.loader.load(kind, ref)
+	return err == nil && p.Transport() == string(folder.WASM)
 }
 
 // start starts one plugin. What is found in a folder says itself which options it
@@ -64,7 +74,7 @@ func (o *opener) start(ctx context.Context, kind sdk.Kind, ref config.PluginRef,
 	}
 	c := p.Folder.Config(p.sums, o.baseDir)
 	c.Kind, c.Name = kind, ref.Name
-	running, err := launch(ctx, p.Folder, o.configured(c, env), box{o.experiment.Sandbox, p.grant})
+	running, err := launch(ctx, o.plugins, p.Folder, o.configured(c, env), box{o.experiment.Sandbox, p.grant})
 	if err != nil {
 		return nil, err
 	}
@@ -84,12 +94,36 @@ type box struct {
 // launch is where a plugin that was found becomes one that runs, and the only
 // place that knows the ways in which it may. The config has the checksum that a
 // module must have as SHA256.
-func launch(ctx context.Context, p *folder.Plugin, c process.Config, _ box) (plugin.Plugin, error) {
+func launch(ctx context.Context, plugins *bundled.Registry, p *folder.Plugin, c process.Config, b box) (plugin.Plugin, error) {
 	if p.Transport == folder.Process {
 		return process.Start(ctx, c)
 	}
-	return nil, &plugin.Error{Plugin: fmt.Sprintf("%s %q", c.Kind, c.Name), Failure: plugin.NotStarted,
-		What: fmt.Sprintf("cannot be started: %s is a WebAssembly module, and this version of tunehost has no sandbox for modules yet; use a plugin that is a program", p.Module)}
+	if c.Kind != "" {
+		return launchModule(ctx, plugins, p, c, b)
+	}
+	for _, c.Kind = range moduleKinds {
+		running, err := launchModule(ctx, plugins, p, c, b)
+		if err == nil || !process.IsOtherKind(err) {
+			return running, err
+		}
+	}
+	return nil, fmt.Errorf("%s is no searcher, scheduler or trainable", p.Module)
+}
+
+// moduleKinds are those that modules may be of.
+var moduleKinds = []sdk.Kind{sdk.KindSearcher, sdk.KindScheduler, sdk.KindTrainable}
+
+// launchModule starts a sandbox for a module.
+func launchModule(ctx context.Context, plugins *bundled.Registry, p *folder.Plugin, c process.Config, b box) (plugin.Plugin, error) {
+	runner, err := plugins.Sandbox(sandbox.Config{
+		Kind: c.Kind, Name: c.Name, Path: p.Module, SHA256: c.SHA256, Memory: b.limits.Memory, Cache: sandbox.DefaultCache(),
+		Grants: sandbox.Grants{Read: b.grant.Read, Write: b.grant.Write, Env: b.grant.Env, Clock: b.grant.Clock},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s %q: %w", c.Kind, c.Name, err)
+	}
+	runner.Env, runner.Log, runner.LogPath = c.Env, c.Log, c.LogPath
+	return process.Start(ctx, runner)
 }
 
 func (o *opener) startBundled(ctx context.Context, kind sdk.Kind, name string, env []string) (plugin.Plugin, error) {
@@ -132,9 +166,10 @@ func (o *opener) problem(use purpose) sdk.Problem {
 	return p
 }
 
-func (o *opener) supervision(title string, h *history, to core.Audience, traits func() sdk.Traits) plugin.Supervision {
+func (o *opener) supervision(kind sdk.Kind, ref config.PluginRef, h *history, to core.Audience, traits func() sdk.Traits) plugin.Supervision {
+	call, open := o.deadlines(kind, ref)
 	return plugin.Supervision{
-		Name: title, Now: o.clock.Now, CallTimeout: o.limit(), History: h.tell(to, traits),
+		Name: fmt.Sprintf("%s %q", kind, ref.Name), Now: o.clock.Now, CallTimeout: call, OpenTimeout: open, History: h.tell(to, traits),
 		Restarted: func(err error) { o.log.Warn("it is restarted with what it knew: " + err.Error()) },
 		Forgot:    func(err error) { o.log.Info("its snapshot is not used: " + err.Error()) },
 	}
@@ -144,7 +179,7 @@ func (o *opener) supervision(title string, h *history, to core.Audience, traits 
 func (o *opener) searcher(ctx context.Context, h *history, through uint64, kept *snapshots) (s plugin.Searcher, err error) {
 	ref := o.experiment.Searcher
 	var traits sdk.Traits
-	care := o.supervision(fmt.Sprintf("searcher %q", ref.Name), h, core.ToSearcher, func() sdk.Traits { return traits })
+	care := o.supervision(sdk.KindSearcher, ref, h, core.ToSearcher, func() sdk.Traits { return traits })
 	care.Through = through
 	care.Snapshot, care.SnapshotAt = kept.newest(through)
 	return plugin.SuperviseSearcher(ctx, care, func(ctx context.Context, snapshot []byte) (plugin.Searcher, error) {
@@ -166,7 +201,7 @@ func (o *opener) searcher(ctx context.Context, h *history, through uint64, kept 
 func (o *opener) scheduler(ctx context.Context, h *history, through uint64, kept *snapshots) (s plugin.Scheduler, err error) {
 	ref := o.experiment.Scheduler
 	var traits sdk.Traits
-	care := o.supervision(fmt.Sprintf("scheduler %q", ref.Name), h, core.ToScheduler, func() sdk.Traits { return traits })
+	care := o.supervision(sdk.KindScheduler, ref, h, core.ToScheduler, func() sdk.Traits { return traits })
 	care.Through = through
 	care.Snapshot, care.SnapshotAt = kept.newest(through)
 	return plugin.SuperviseScheduler(ctx, care, func(ctx context.Context, snapshot []byte) (plugin.Scheduler, error) {
@@ -201,6 +236,12 @@ func (o *opener) trainable(ctx context.Context, devices []string) (plugin.Traine
 	p, err := o.start(ctx, sdk.KindTrainable, ref, []string{"CUDA_VISIBLE_DEVICES=" + strings.Join(devices, ",")})
 	if err != nil {
 		return nil, err
+	}
+	if o.isModule(sdk.KindTrainable, ref) { // a program may load its data for as long as it likes
+		call, _ := o.deadlines(sdk.KindTrainable, ref)
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, call)
+		defer cancel()
 	}
 	t, err := p.OpenTrainable(ctx, options)
 	if err != nil {

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,7 +77,7 @@ func (s *session) newRelay(ref config.PluginRef, taken map[string]int) *relay {
 	o := s.opener()
 	key := relayKey(ref, taken)
 	e := sdk.Experiment{Name: s.experiment.Name, Dir: s.dir.Path(), Problem: o.problem(forReporter)}
-	return &relay{title: fmt.Sprintf("%q", ref.Name), log: s.log, clock: s.clock, limit: o.limit(),
+	return &relay{title: fmt.Sprintf("%q", ref.Name), log: s.log, clock: s.clock, limit: cmp.Or(o.timeout, callTimeout),
 		file: filepath.Join(s.dir.Path(), ".told-"+key),
 		open: func(ctx context.Context, told uint64) (plugin.Reporter, error) {
 			e.Told = told

@@ -9,6 +9,7 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
 // requesting asks a trainable what each trial needs (B-038). It has a process of
@@ -37,7 +38,8 @@ func newRequesting(e *config.Experiment, o *opener, t plugin.Trainer) (*requesti
 			"the trainable %q (%s) computes by itself what each trial needs, and here the file says it, too: take this out", ref.Name, ref.Pos)}}
 	}
 	open := func(ctx context.Context) (plugin.Trainer, error) { return o.trainable(ctx, nil) }
-	r := &requesting{name: ref.Name, open: open, limit: o.limit(), trainer: t}
+	limit, _ := o.deadlines(sdk.KindTrainable, ref)
+	r := &requesting{name: ref.Name, open: open, limit: limit, trainer: t}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	return r, nil
 }

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -366,10 +367,7 @@ func (s *session) encode(params []byte) (space.Point, error) {
 func (s *session) opener() *opener {
 	o := &opener{experiment: s.experiment, seed: s.file.Seed, plugins: s.options.Plugins, loader: s.loader, baseDir: dirOf(s.file.File),
 		log: s.log, logPath: s.dir.Log(), clock: s.clock, mark: s.mark, timeout: s.options.CallTimeout, inProcess: s.options.inProcess,
-		run: s.file.RunID, snapshotEvery: max(s.options.snapshotEvery, 1)}
-	if s.options.snapshotEvery == 0 {
-		o.snapshotEvery = snapshotEvery
-	}
+		run: s.file.RunID, snapshotEvery: cmp.Or(s.options.snapshotEvery, snapshotEvery)}
 	if s.lock != nil {
 		o.snapshotDir = s.dir.Snapshots()
 	}

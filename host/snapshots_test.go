@@ -25,9 +25,20 @@ type chain struct {
 	Hash uint64 `json:"hash"`
 	Seen int    `json:"seen"`
 	told int    // in this life
+
+	mu sync.Mutex // a call may outlive the host that has left it
+}
+
+// seen is how many events it knows, and how many it was told in this life.
+func (c *chain) seen() (all, told int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.Seen, c.told
 }
 
 func (c *chain) add(events []sdk.Event) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	for _, e := range events {
 		c.Hash = mix(c.Hash ^ e.Number)
 		c.Hash = mix(c.Hash ^ uint64(e.Kind)<<32 ^ uint64(e.Trial))
@@ -61,6 +72,8 @@ func (l *lives) save(c *chain) ([]byte, error) {
 			return nil, err
 		}
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	return json.Marshal(c)
 }
 
@@ -185,9 +198,9 @@ func TestResumeFromSnapshots(t *testing.T) {
 		if len(l.all) != 2 || l.restored != 1 {
 			t.Errorf("%s: %d lives, %d of them from a snapshot; want 2 and 1", name, len(l.all), l.restored)
 		}
-		first, second := l.all[0], l.all[1]
-		if second.Seen-second.told < first.Seen-100 || second.Seen-second.told > first.Seen {
-			t.Errorf("%s: its first life saw %d events, its second began after %d", name, first.Seen, second.Seen-second.told)
+		first, _ := l.all[0].seen()
+		if all, told := l.all[1].seen(); all-told < first-100 || all-told > first {
+			t.Errorf("%s: its first life saw %d events, its second began after %d", name, first, all-told)
 		}
 		if files, _ := filepath.Glob(filepath.Join(dir, "snapshots", name+"-*")); len(files) != keptSnapshots {
 			t.Errorf("the files are %v, want %d", files, keptSnapshots)
@@ -252,8 +265,8 @@ func TestBadSnapshots(t *testing.T) {
 				t.Fatalf("%+v", ended)
 			}
 			for _, l := range []*lives{searchers, schedulers} {
-				if last := l.all[len(l.all)-1]; l.restored != 0 || last.Seen != last.told {
-					t.Errorf("restored %d times; it saw %d events, of which it was told %d", l.restored, last.Seen, last.told)
+				if all, told := l.all[len(l.all)-1].seen(); l.restored != 0 || all != told {
+					t.Errorf("restored %d times; it saw %d events, of which it was told %d", l.restored, all, told)
 				}
 			}
 		})

@@ -203,6 +203,9 @@ func (s *session) makeTraining() *training {
 	if e.Trainable.Plugin != nil {
 		x.deadline = e.Trainable.Deadline
 	}
+	for id := 1; id <= s.machine.Metrics(); id++ {
+		x.names[s.machine.MetricName(core.MetricID(id))] = true
+	}
 	if s.requesting == nil {
 		x.keepWarm(s.plugins.trainer)
 	}

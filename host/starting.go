@@ -11,8 +11,8 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// sandbox are the limits of plugins outside of experiments.
-var sandbox = config.Sandbox{Memory: 256 << 20, CallTimeout: callTimeout}
+// limits are the limits of plugins outside of experiments.
+var limits = config.Sandbox{Memory: 256 << 20, CallTimeout: callTimeout}
 
 // StartPlugin starts a plugin outside of an experiment, to look at it. Without a
 // kind it is asked what it is. What it would have to be granted it does not have.
@@ -29,5 +29,5 @@ func StartPlugin(ctx context.Context, plugins *bundled.Registry, f *finder.Found
 	if c.Kind == "" {
 		c.Kind = kind
 	}
-	return launch(ctx, f.Folder, c, box{limits: sandbox})
+	return launch(ctx, plugins, f.Folder, c, box{limits: limits})
 }

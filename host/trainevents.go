@@ -79,6 +79,9 @@ func (t *training) result(r *run, x sdk.Result) {
 		err = r.follows(x.Iteration)
 	}
 	if err == nil {
+		err = r.waits()
+	}
+	if err == nil {
 		err = t.nameAll(x.Metrics)
 	}
 	if err != nil {
@@ -94,10 +97,20 @@ func (r *run) follows(iteration uint64) error {
 	if iteration == 0 {
 		iteration = r.iteration + 1
 	}
-	if r.reported && iteration <= r.iteration {
+	if r.reported > 0 && iteration <= r.iteration {
 		return fmt.Errorf("iteration %d after iteration %d", iteration, r.iteration)
 	}
-	r.reported, r.iteration = true, iteration
+	r.reported++
+	r.iteration = iteration
+	return nil
+}
+
+// waits checks that a trainable runs ahead of decisions no further than it may
+// (B-009): else what it reports would fill the memory.
+func (r *run) waits() error {
+	if most := r.granted + uint64(r.start.RunAhead) + 1; r.reported > most {
+		return fmt.Errorf("result %d, where it must wait for a decision after %d", r.reported, most)
+	}
 	return nil
 }
 

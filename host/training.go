@@ -93,7 +93,8 @@ type run struct {
 	heard      time.Time
 	end        *core.AttemptEnded // why it was killed
 
-	reported  bool
+	reported  uint64 // results
+	granted   uint64 // credits
 	iteration uint64 // of the last result, or of the checkpoint it began from
 	nonsense  string // why it is failed
 }
@@ -123,7 +124,10 @@ func (t *training) do(ctx context.Context, w trainWork) {
 	case core.StartAttempt:
 		t.begin(ctx, a, w)
 	case core.ContinueAttempt:
-		t.with(a.Trial, a.Attempt, func(r *run) { r.tell(train.Command{Kind: train.Continue, Credits: a.Credits}) })
+		t.with(a.Trial, a.Attempt, func(r *run) {
+			r.granted += uint64(a.Credits)
+			r.tell(train.Command{Kind: train.Continue, Credits: a.Credits})
+		})
 	case core.SaveAttempt:
 		t.save(a, w.dir)
 	case core.TakeCheckpoint:

@@ -202,3 +202,26 @@ func TestFloodOfLogs(t *testing.T) {
 	p.say <- []train.Event{{Kind: train.Ended, Run: 1}}
 	heardOf(t, x)
 }
+
+// B-009: a process that does not wait for decisions fails its trial; the results
+// that it may report ahead count.
+func TestRunsTooFarAhead(t *testing.T) {
+	for _, c := range []struct{ ahead, credits, taken int }{{0, 0, 1}, {2, 0, 3}, {1, 4, 6}} {
+		x, p := trains(t, SystemClock{})
+		x.mu.Lock()
+		x.runs[0].start.RunAhead = c.ahead
+		x.mu.Unlock()
+		x.work.put(trainWork{action: core.ContinueAttempt{Trial: 0, Attempt: 1, Credits: uint32(c.credits)}})
+		x.work.flush()
+		soon(t, "the credits", func() bool { return p.told(train.Continue) })
+		for range c.taken + 5 {
+			p.say <- []train.Event{{Kind: train.Result, Run: 1, Metrics: []sdk.Metric{{Name: "score", Value: 1}}}}
+		}
+		p.say <- []train.Event{{Kind: train.Ended, Run: 1}}
+		list, end := heardOf(t, x)
+		contains(t, end.Error, "where it must wait for a decision after")
+		if len(list) != c.taken+1 {
+			t.Errorf("%d results are taken, want %d", len(list)-1, c.taken)
+		}
+	}
+}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/conformance"
+	"github.com/tunehost/tunehost/host/plugin/sandbox"
+	"github.com/tunehost/tunehost/host/plugin/sandbox/sandboxtest"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -70,6 +72,32 @@ func TestConformanceProcesses(t *testing.T) {
 		config, _ := plugins.Config(i.Kind, i.Name)
 		o := needs(i.Kind, i.Name)
 		o.Short = !*long
+		parallel(t, i.Kind, i.Name, func(t *testing.T) {
+			for k, c := range conformance.Checks(i.Kind) {
+				if o.Only = c.Name; *long || (k+n)%share == 0 {
+					doors[i.Kind](t, conformance.Process(config), o)
+				}
+			}
+		})
+	}
+}
+
+// TestConformanceWASM: searchers and schedulers keep the rules as WASM modules, too,
+// each with its share of the checks.
+func TestConformanceWASM(t *testing.T) {
+	const share = 12
+	module := sandboxtest.Build(t, "../../host/plugin/sandbox/testdata/twin")
+	for n, i := range plugins.Infos() {
+		if i.Kind == sdk.KindTrainable {
+			continue
+		}
+		variable := strings.ToUpper(string(i.Kind))
+		config := sandboxtest.Process(t, sandbox.Config{Kind: i.Kind, Name: i.Name, Path: module, Cache: sandboxtest.Cache(t),
+			Grants: sandbox.Grants{Env: []string{variable}}})
+		config.Env = append(config.Env, variable+"="+i.Name)
+		config.Log = nil // it outlives the test that it would log to
+		o := needs(i.Kind, i.Name)
+		o.Short = true
 		parallel(t, i.Kind, i.Name, func(t *testing.T) {
 			for k, c := range conformance.Checks(i.Kind) {
 				if o.Only = c.Name; *long || (k+n)%share == 0 {

@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,6 +44,9 @@ type Supervision struct {
 	// CallTimeout is the deadline of each try of a call; 0: the caller's
 	// context alone.
 	CallTimeout time.Duration
+	// OpenTimeout is the deadline of starting and opening it together; 0:
+	// CallTimeout.
+	OpenTimeout time.Duration
 	// Restarted, if set, hears of each failure before the restart.
 	Restarted func(failure error)
 
@@ -164,7 +168,7 @@ func (k *kept[T]) forget(why error) {
 
 // restart opens the plugin and tells it again what it knew.
 func (k *kept[T]) restart(ctx context.Context) error {
-	openCtx, cancel := k.deadline(ctx)
+	openCtx, cancel := within(ctx, cmp.Or(k.OpenTimeout, k.CallTimeout))
 	defer cancel()
 	k.untried = len(k.Supervision.Snapshot) > 0
 	p, err := k.open(openCtx, k.Supervision.Snapshot)
@@ -199,10 +203,15 @@ type historyError struct{ error }
 func (e *historyError) Unwrap() error { return e.error }
 
 func (k *kept[T]) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
-	if k.CallTimeout == 0 {
+	return within(ctx, k.CallTimeout)
+}
+
+// within is a context that ends after d; 0: when its parent does.
+func within(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	if d == 0 {
 		return context.WithCancel(ctx)
 	}
-	return context.WithTimeout(ctx, k.CallTimeout)
+	return context.WithTimeout(ctx, d)
 }
 
 // drop ends a plugin that failed.

@@ -19,6 +19,7 @@ import (
 	"slices"
 
 	"github.com/tunehost/tunehost/host/plugin/process"
+	"github.com/tunehost/tunehost/host/plugin/sandbox"
 	"github.com/tunehost/tunehost/host/warden"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/guard"
@@ -85,12 +86,15 @@ func (r *Registry) add(value any) {
 	r.infos = append(r.infos, info)
 }
 
-// Main serves a plugin if the arguments ask for that, and says whether they
-// did, and the exit status. It is to be called before anything else.
+// Main serves a plugin, or runs a module in the sandbox, if the arguments ask for
+// that, and says whether they did, and the exit status. It is to be called before anything else.
 func (r *Registry) Main(args []string) (handled bool, exit int) {
 	if len(args) == 2 && args[0] == waiting {
 		warden.Serve(os.Stdin, args[1])
 		return true, 0
+	}
+	if len(args) > 0 && args[0] == sandbox.Command {
+		return true, sandbox.Main(args[1:])
 	}
 	if len(args) == 0 || args[0] != command {
 		return false, 0
@@ -130,6 +134,9 @@ func (r *Registry) Config(kind sdk.Kind, name string) (c process.Config, ok bool
 		Path: executable(), Args: []string{command, string(kind), name},
 	}, true
 }
+
+// Sandbox is how to start a WASM module; the caller adds where its log goes.
+func (r *Registry) Sandbox(c sandbox.Config) (process.Config, error) { return c.Process(executable()) }
 
 // executable is this program. The kernel's own link is the very file that is
 // running, even when another has been installed in its place since.

@@ -40,8 +40,14 @@ func (p *Process) startFailure(ctx, within context.Context, err error) error {
 	case status.Code(err) == codes.Unimplemented:
 		return p.failure(plugin.NotStarted, "is no "+p.config.kind(), errOtherKind)
 	}
-	if how := p.runner.status(exitWait); how != "" && socket == "" {
+	if s, ok := status.FromError(err); ok && s.Code() != codes.Unavailable {
+		return fail("cannot be used: " + s.Message()) // what Describe answered
+	}
+	switch how := p.runner.status(exitWait); {
+	case how != "" && socket == "":
 		return fail(how + " before the handshake: it is no tunehost plugin, or it failed to start")
+	case how != "" && p.conn != nil:
+		return fail(how + " before it had said what it is")
 	}
 	return fail("cannot be connected to: " + err.Error())
 }

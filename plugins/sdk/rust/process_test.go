@@ -26,7 +26,7 @@ func (p *program) describe(t *testing.T) sdk.Info {
 	return info
 }
 
-func (p *program) searcher(t *testing.T, problem sdk.Problem, options string) (sdk.Searcher, error) {
+func (p *program) searcher(t testing.TB, problem sdk.Problem, options string) (sdk.Searcher, error) {
 	started, _ := start(t, p.kind, p.path)
 	return started.OpenSearcher(t.Context(), problem, []byte(options), nil)
 }
@@ -66,7 +66,7 @@ func (p *program) train(t *testing.T, options string, trial sdk.Trial, pauseAt i
 	}
 }
 
-func opened(t *testing.T, path, options string) plugin.Trainer {
+func opened(t testing.TB, path, options string) plugin.Trainer {
 	t.Helper()
 	started, _ := start(t, sdk.KindTrainable, path)
 	trainer, err := started.OpenTrainable(t.Context(), []byte(options))
@@ -76,14 +76,14 @@ func opened(t *testing.T, path, options string) plugin.Trainer {
 	return trainer
 }
 
-func command(t *testing.T, trainer plugin.Trainer, c ...train.Command) {
+func command(t testing.TB, trainer plugin.Trainer, c ...train.Command) {
 	t.Helper()
 	if err := trainer.Send(c); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func events(t *testing.T, trainer plugin.Trainer) []train.Event {
+func events(t testing.TB, trainer plugin.Trainer) []train.Event {
 	t.Helper()
 	es, err := trainer.Recv()
 	if err != nil {

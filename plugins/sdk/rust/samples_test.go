@@ -15,7 +15,7 @@ import (
 // carrier carries one sample: as a program, or as a module.
 type carrier interface {
 	describe(t *testing.T) sdk.Info
-	searcher(t *testing.T, p sdk.Problem, options string) (sdk.Searcher, error)
+	searcher(t testing.TB, p sdk.Problem, options string) (sdk.Searcher, error)
 	scheduler(t *testing.T, p sdk.Problem, options string) (sdk.Scheduler, error)
 	// train trains until the end, or until the result at which a checkpoint is made
 	// and the trial paused (0: never). It goes on from a state, if that is not nil.

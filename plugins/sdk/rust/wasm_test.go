@@ -143,7 +143,7 @@ func (m *module) describe(t *testing.T) sdk.Info {
 	return sdk.Info{}
 }
 
-func (m *module) searcher(t *testing.T, p sdk.Problem, options string) (sdk.Searcher, error) {
+func (m *module) searcher(t testing.TB, p sdk.Problem, options string) (sdk.Searcher, error) {
 	i := m.load(t)
 	request := &pb.OpenSearcherRequest{Problem: wire.ProblemToProto(p), Options: []byte(options)}
 	return searcherModule{i}, i.invoke(pb.SearcherService_OpenSearcher_FullMethodName, request, &pb.OpenSearcherResponse{})

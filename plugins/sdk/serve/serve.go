@@ -1,3 +1,5 @@
+//go:build !wasip1
+
 package serve
 
 import (
@@ -5,7 +7,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"time"
 
@@ -14,7 +15,6 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
-	pb "github.com/tunehost/tunehost/plugins/sdk/proto/tunehost/v1"
 )
 
 // Handshake constants that host and plugins share. The cookie is no secret: it
@@ -32,62 +32,96 @@ const (
 // endGrace is the time that an author's code has to return once the host is gone.
 const endGrace = 5 * time.Second
 
-// Set is what one program serves: at most one plugin of each kind.
-type Set struct {
-	Searcher  *sdk.SearcherPlugin
-	Scheduler *sdk.SchedulerPlugin
-	Trainable *sdk.TrainablePlugin
-	Reporter  *sdk.ReporterPlugin
-}
-
-// Searcher serves a searcher and exits the process.
-func Searcher(p sdk.SearcherPlugin) { os.Exit(Run(Set{Searcher: &p})) }
-
-// Scheduler serves a scheduler and exits the process.
-func Scheduler(p sdk.SchedulerPlugin) { os.Exit(Run(Set{Scheduler: &p})) }
-
-// Trainable serves a trainable and exits the process.
-func Trainable(p sdk.TrainablePlugin) { os.Exit(Run(Set{Trainable: &p})) }
-
-// Reporter serves a reporter and exits the process.
-func Reporter(p sdk.ReporterPlugin) { os.Exit(Run(Set{Reporter: &p})) }
-
 // Run serves until the host has ended the plugin, and returns the exit status.
 // It takes over the process's stdout. A program that serves plugins of several
-// kinds calls it instead of [Searcher] and its like.
+// kinds calls it instead of [Searcher] and its like. In a WASM module it does not
+// return: the goroutine that called it ends there.
 func Run(s Set) int {
-	if err := startable(s, os.Getenv(CookieKey)); err != nil {
-		fmt.Fprintln(os.Stderr, err)
+	infos := s.infos()
+	if len(infos) == 0 {
+		fmt.Fprintln(os.Stderr, "this program serves no plugin: give serve.Run at least one")
 		return 1
 	}
-	certs, err := serverTLS(os.Getenv("PLUGIN_CLIENT_CERT"))
-	if err == nil {
-		err = announce(certs)
-	}
+	log := Logger()
+	services := newServices(s, log)
+	return Server{
+		Title: article(infos[0]), Register: services.register, End: services.end,
+		Options: []grpc.ServerOption{grpc.UnaryInterceptor(translate(log))},
+	}.Run()
+}
+
+func article(i sdk.Info) string { return fmt.Sprintf("the %s %q", i.Kind, i.Name) }
+
+// Server is what a program serves that carries plugins in a way of its own, as
+// the host's sandbox does; authors have [Set].
+type Server struct {
+	// Title names what is served, for a person who starts the program by hand:
+	// `the searcher "tpe"`.
+	Title string
+	// Options are options of the gRPC server beside this package's own.
+	Options []grpc.ServerOption
+	// Register puts services on the server.
+	Register func(*grpc.Server)
+	// End, if set, is called when the host has ended the plugin or is gone. The
+	// process ends when it returns, or after 5 seconds.
+	End func()
+}
+
+// Run serves until the host has ended the plugin, and returns the exit status.
+// It takes over the process's stdout.
+func (s Server) Run() int {
+	certs, err := s.prepare()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	out := newStdio()
-	log := newLogger(out.err)
-	services := newServices(s, log)
 	host := watchHost(func() {
-		services.end()
+		s.end()
 		os.Exit(1)
 	})
 	plugin.Serve(&plugin.ServeConfig{
 		HandshakeConfig:  Handshake(),
-		VersionedPlugins: map[int]plugin.PluginSet{Protocol: {"tunehost": services}},
-		Logger:           log,
+		VersionedPlugins: map[int]plugin.PluginSet{Protocol: {"tunehost": registrar{register: s.Register}}},
+		Logger:           newLogger(out.err),
 		TLSProvider:      func() (*tls.Config, error) { return certs, nil },
 		GRPCServer: func(opts []grpc.ServerOption) *grpc.Server {
-			return grpc.NewServer(append(opts,
-				grpc.MaxRecvMsgSize(MaxMessage), grpc.StatsHandler(&connections{host: host, stdio: out}))...)
+			opts = append(opts, grpc.MaxRecvMsgSize(MaxMessage), grpc.StatsHandler(&connections{host: host, stdio: out}))
+			return grpc.NewServer(append(opts, s.Options...)...)
 		},
 	})
 	host.ended()
-	services.end()
+	s.end()
 	return 0
+}
+
+// prepare checks that a host has started the program, and makes its certificate.
+func (s Server) prepare() (*tls.Config, error) {
+	if os.Getenv(CookieKey) != CookieValue {
+		return nil, fmt.Errorf("this is %s for tunehost, which starts it by itself; "+
+			"name it in an experiment file, or try it with: tunehost plugins check %s", s.Title, os.Args[0])
+	}
+	certs, err := serverTLS(os.Getenv("PLUGIN_CLIENT_CERT"))
+	if err != nil {
+		return nil, err
+	}
+	return certs, announce(certs)
+}
+
+// end tells what is served that the end has come, and gives it a moment.
+func (s Server) end() {
+	if s.End == nil {
+		return
+	}
+	done := make(chan struct{})
+	go func() {
+		s.End()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(endGrace):
+	}
 }
 
 // Handshake is what go-plugin compares before anything else.
@@ -95,116 +129,28 @@ func Handshake() plugin.HandshakeConfig {
 	return plugin.HandshakeConfig{MagicCookieKey: CookieKey, MagicCookieValue: CookieValue}
 }
 
-// startable says why a program should not serve: it has nothing to, or was
-// started by a person.
-func startable(s Set, cookie string) error {
-	infos := s.infos()
-	if len(infos) == 0 {
-		return errors.New("this program serves no plugin: give serve.Run at least one")
-	}
-	if cookie != CookieValue {
-		return fmt.Errorf("this is %s for tunehost, which starts it by itself; "+
-			"name it in an experiment file, or try it with: tunehost plugins check %s", article(infos[0]), os.Args[0])
-	}
-	return nil
-}
+// Logger writes lines to stderr that the host reads with their level.
+func Logger() hclog.Logger { return newLogger(os.Stderr) }
 
-func article(i sdk.Info) string { return fmt.Sprintf("the %s %q", i.Kind, i.Name) }
-
-// infos describes what there is to serve.
-func (s Set) infos() (infos []sdk.Info) {
-	add := func(k sdk.Kind, i sdk.Info) {
-		i.Kind = k
-		infos = append(infos, i)
-	}
-	if s.Searcher != nil {
-		add(sdk.KindSearcher, s.Searcher.Info)
-	}
-	if s.Scheduler != nil {
-		add(sdk.KindScheduler, s.Scheduler.Info)
-	}
-	if s.Trainable != nil {
-		add(sdk.KindTrainable, s.Trainable.Info)
-	}
-	if s.Reporter != nil {
-		add(sdk.KindReporter, s.Reporter.Info)
-	}
-	return infos
-}
-
-// newLogger writes JSON lines that the host reads with their level.
-func newLogger(w io.Writer) hclog.Logger {
+func newLogger(w *os.File) hclog.Logger {
 	return hclog.New(&hclog.LoggerOptions{Level: hclog.Info, Output: w, JSONFormat: true})
 }
 
-// services puts the set on a gRPC server.
-type services struct {
+// registrar puts services on a gRPC server for go-plugin.
+type registrar struct {
 	plugin.NetRPCUnsupportedPlugin
-	searcher  *searcherServer
-	scheduler *schedulerServer
-	trainable *trainableServer
-	reporter  *reporterServer
+	register func(*grpc.Server)
 }
 
-var _ plugin.GRPCPlugin = (*services)(nil)
-
-func newServices(s Set, log hclog.Logger) *services {
-	out := &services{}
-	if s.Searcher != nil {
-		out.searcher = &searcherServer{plugin: *s.Searcher, log: log}
-	}
-	if s.Scheduler != nil {
-		out.scheduler = &schedulerServer{plugin: *s.Scheduler, log: log}
-	}
-	if s.Trainable != nil {
-		out.trainable = &trainableServer{plugin: *s.Trainable, log: log}
-	}
-	if s.Reporter != nil {
-		out.reporter = &reporterServer{plugin: *s.Reporter, log: log}
-	}
-	return out
-}
+var _ plugin.GRPCPlugin = registrar{}
 
 // GRPCServer implements plugin.GRPCPlugin.
-func (s *services) GRPCServer(_ *plugin.GRPCBroker, g *grpc.Server) error {
-	if s.searcher != nil {
-		pb.RegisterSearcherServiceServer(g, s.searcher)
-	}
-	if s.scheduler != nil {
-		pb.RegisterSchedulerServiceServer(g, s.scheduler)
-	}
-	if s.trainable != nil {
-		pb.RegisterTrainableServiceServer(g, s.trainable)
-	}
-	if s.reporter != nil {
-		pb.RegisterReporterServiceServer(g, s.reporter)
-	}
+func (r registrar) GRPCServer(_ *plugin.GRPCBroker, g *grpc.Server) error {
+	r.register(g)
 	return nil
 }
 
 // GRPCClient implements plugin.GRPCPlugin; only hosts have clients.
-func (*services) GRPCClient(context.Context, *plugin.GRPCBroker, *grpc.ClientConn) (any, error) {
+func (registrar) GRPCClient(context.Context, *plugin.GRPCBroker, *grpc.ClientConn) (any, error) {
 	return nil, errors.New("this is the plugin's side")
-}
-
-// end tells training code to return, closes a reporter, and gives them a moment
-// for it.
-func (s *services) end() {
-	if s.trainable == nil && s.reporter == nil {
-		return
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		if s.trainable != nil {
-			s.trainable.end()
-		}
-		if s.reporter != nil {
-			s.reporter.end()
-		}
-	}()
-	select {
-	case <-done:
-	case <-time.After(endGrace):
-	}
 }

@@ -1,76 +1,40 @@
+//go:build !wasip1
+
 package serve
 
 import (
-	"context"
 	"runtime"
 	"sync"
 
-	"github.com/hashicorp/go-hclog"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/tunehost/tunehost/plugins/sdk"
-	"github.com/tunehost/tunehost/plugins/sdk/guard"
 	pb "github.com/tunehost/tunehost/plugins/sdk/proto/tunehost/v1"
+	"github.com/tunehost/tunehost/plugins/sdk/service"
 	"github.com/tunehost/tunehost/plugins/sdk/train"
 	"github.com/tunehost/tunehost/plugins/sdk/wire"
 )
 
 type trainableServer struct {
-	pb.UnimplementedTrainableServiceServer
-	plugin sdk.TrainablePlugin
-	log    hclog.Logger
+	pb.UnsafeTrainableServiceServer
+	*service.Trainable
 
 	mu      sync.Mutex
-	opened  sdk.Trainable
-	traits  sdk.TrainableTraits
 	session *train.Session
-}
-
-func (s *trainableServer) DescribeTrainable(context.Context, *pb.DescribeTrainableRequest) (*pb.DescribeTrainableResponse, error) {
-	return &pb.DescribeTrainableResponse{Info: wire.InfoToProto(guard.Describe(s.plugin.Info, sdk.KindTrainable))}, nil
-}
-
-func (s *trainableServer) OpenTrainable(_ context.Context, m *pb.OpenTrainableRequest) (*pb.OpenTrainableResponse, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.opened != nil {
-		return nil, status.Error(codes.FailedPrecondition, "the trainable is open already")
-	}
-	t, traits, err := guard.OpenTrainable(s.plugin, m.GetOptions())
-	if err != nil {
-		return nil, failure(s.log, codes.InvalidArgument, err)
-	}
-	s.opened, s.traits = t, traits
-	return &pb.OpenTrainableResponse{Reusable: traits.Reusable, Shared: traits.Shared, Saves: traits.Saves,
-		Requests: traits.Requests}, nil
-}
-
-func (s *trainableServer) RequestResources(_ context.Context, m *pb.RequestResourcesRequest) (*pb.RequestResourcesResponse, error) {
-	s.mu.Lock()
-	opened := s.opened
-	s.mu.Unlock()
-	if opened == nil {
-		return nil, errNotOpen
-	}
-	resources, err := guard.Request(opened, m.GetParams())
-	if err != nil {
-		return nil, failure(s.log, codes.Aborted, err)
-	}
-	return &pb.RequestResourcesResponse{Resources: resources}, nil
 }
 
 // begin makes the process's one session.
 func (s *trainableServer) begin() (*train.Session, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.opened == nil {
-		return nil, errNotOpen
+	opened, traits, err := s.Opened()
+	if err != nil {
+		return nil, status.Error(codes.FailedPrecondition, err.Error())
 	}
 	if s.session != nil {
 		return nil, status.Error(codes.FailedPrecondition, "a process has one Train stream, and this one has had it")
 	}
-	s.session = train.NewSession(s.opened, s.traits)
+	s.session = train.NewSession(opened, traits)
 	return s.session, nil
 }
 
@@ -85,13 +49,18 @@ func (s *trainableServer) end() {
 	}
 }
 
-// Train carries a session over the stream: one goroutine reads, this one
-// writes whatever waits in one message.
+// Train implements pb.TrainableServiceServer.
 func (s *trainableServer) Train(stream pb.TrainableService_TrainServer) error {
 	session, err := s.begin()
 	if err != nil {
 		return err
 	}
+	return Carry(stream, session)
+}
+
+// Carry carries a session over a Train stream until one of them ends: one
+// goroutine reads, the caller's writes whatever waits in one message.
+func Carry(stream pb.TrainableService_TrainServer, session *train.Session) error {
 	broken := make(chan error, 1)
 	go func() {
 		broken <- readCommands(stream, session)

@@ -7,9 +7,9 @@
 // already in a finite space, or the host asks for the trial again) gives way to
 // one from far on in the sequence. The sequence is scrambled by the experiment's
 // seed after A. B. Owen (Randomly permuted (t,m,s)-nets and (t,s)-sequences,
-// 1995), with the direction numbers of S. Joe and F. Y. Kuo (2008), whose licence
-// is in directions.txt. Each parameter is one dimension, whether it exists or not;
-// those beyond the 256th are random.
+// 1995), with the direction numbers of S. Joe and F. Y. Kuo (2008); see
+// plugins/searchers/internal/sequence. Each parameter is one dimension, whether it
+// exists or not; those beyond the 256th are random.
 //
 // As with random, small finite spaces have no point twice, and end.
 //

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
+	"github.com/tunehost/tunehost/plugins/searchers/internal/sequence"
 )
 
 const (
@@ -42,11 +43,10 @@ var Plugin = sdk.SearcherPlugin{
 }
 
 type searcher struct {
-	space      *space.Space
-	seen       *space.Seen
-	seed       uint64
-	directions []direction
-	tries      map[uint32]uint32 // how many points trials without an end have had
+	space    *space.Space
+	seen     *space.Seen
+	sequence *sequence.Sobol
+	tries    map[uint32]uint32 // how many points trials without an end have had
 }
 
 func open(problem sdk.Problem, options []byte) (sdk.Searcher, sdk.Traits, error) {
@@ -75,11 +75,11 @@ func newSearcher(problem sdk.Problem, repeats bool) (*searcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := directions(min(len(problem.Space.Params), maxDimensions))
+	points, err := sequence.New(len(problem.Space.Params), problem.Seed)
 	if err != nil {
 		return nil, err
 	}
-	return &searcher{problem.Space, seen, problem.Seed, all, map[uint32]uint32{}}, nil
+	return &searcher{problem.Space, seen, points, map[uint32]uint32{}}, nil
 }
 
 // Observe remembers the points of trials, which may be others than suggested.
@@ -128,8 +128,7 @@ func (s *searcher) suggest(request sdk.Request) (space.Point, error) {
 
 // lay sets the coordinates that the sequence has to those of its point.
 func (s *searcher) lay(p space.Point, index uint32) {
-	for i := range s.directions {
-		x := s.directions[i].at(index)
-		p[i] = s.space.FromUnit(i, scramble(x, mix(s.seed^mix(uint64(i)))))
+	for i := range s.sequence.Dimensions() {
+		p[i] = s.space.FromUnit(i, s.sequence.At(index, i))
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
+	"github.com/tunehost/tunehost/plugins/searchers/internal/sequence"
 )
 
 // cube has n reals from 0 to 1.
@@ -46,27 +47,10 @@ func ask(t testing.TB, s sdk.Searcher, first, end int) sdk.Suggestions {
 	return answer
 }
 
-// The first points as they are published, which come in the order of Gray's code.
-func TestPublishedPoints(t *testing.T) {
-	all, err := directions(3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := [][3]float64{{0, 0, 0}, {0.5, 0.5, 0.5}, {0.75, 0.25, 0.25}, {0.25, 0.75, 0.75},
-		{0.375, 0.375, 0.625}, {0.875, 0.875, 0.125}, {0.625, 0.125, 0.875}, {0.125, 0.625, 0.375}}
-	for n := range uint32(8) {
-		for i, d := range all {
-			if got := float64(d.at(n^n>>1)) / (1 << 32); got != want[n][i] {
-				t.Errorf("point %d, coordinate %d is %v, want %v", n, i, got, want[n][i])
-			}
-		}
-	}
-}
-
 // Each 2^k trials in a row have one value in each of 2^k slices, in all dimensions.
 func TestSlices(t *testing.T) {
-	points := ask(t, mustOpen(t, cube(maxDimensions), 3, ""), 64, 128).Points
-	for i := range maxDimensions {
+	points := ask(t, mustOpen(t, cube(sequence.MaxDimensions), 3, ""), 64, 128).Points
+	for i := range sequence.MaxDimensions {
 		var slices uint64
 		for _, p := range points {
 			slices |= 1 << int(p[i]*64)

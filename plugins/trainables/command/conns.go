@@ -78,16 +78,14 @@ func (c *connections) Report(res sdk.Result) (channel.Decision, error) {
 	if !r.claim(byChannel) {
 		return c.ignore(res)
 	}
-	if !r.grows(res.Iteration) {
+	c.waits.Add(1)
+	defer c.waits.Add(-1)
+	answer := make(chan channel.Decision, 1)
+	if !r.numbered(item{res, answer}) {
 		return "", fmt.Errorf("iteration %d is not higher than the one before", res.Iteration)
 	}
-	c.waits.Add(1)
-	answer := make(chan channel.Decision, 1)
-	res.Iteration = r.number(res.Iteration, false)
-	r.push(item{res, answer})
 	d := <-answer
 	c.a.heard.touch()
-	c.waits.Add(-1)
 	return d, nil
 }
 

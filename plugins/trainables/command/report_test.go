@@ -314,3 +314,26 @@ print('{"accuracy": 2}')
 	}
 	wantContains(t, run.logged(), "by the channel are ignored")
 }
+
+// Iterations that do not grow are no count: the host counts instead of what is
+// printed, and what comes by the channel is refused. A first one may be any.
+func TestIterationsThatDoNotGrow(t *testing.T) {
+	run := newRun(t)
+	mustTrain(t, sh(`for i in 7 8 8 3 9; do echo "{\"accuracy\": 1, \"iteration\": $i}"; done`), run)
+	var got []uint64
+	for _, r := range run.results {
+		got = append(got, r.Iteration)
+	}
+	if !slices.Equal(got, []uint64{7, 8, 9, 10, 11}) || strings.Count(run.logged(), "iterations that are printed are ignored") != 1 {
+		t.Errorf("%v\n%s", got, run.logged())
+	}
+	run = newRun(t)
+	mustTrain(t, python(t, pythonChannel+`
+assert report(metrics={"accuracy": 1}, iteration=5)["decision"] == "continue"
+assert "iteration 5 is not higher" in report(metrics={"accuracy": 1}, iteration=5)["error"]
+assert report(metrics={"accuracy": 1}, iteration=6)["decision"] == "continue"
+`), run)
+	if len(run.results) != 2 {
+		t.Errorf("%v", run.results)
+	}
+}

@@ -30,6 +30,8 @@ type results struct {
 	report  sync.Once
 	done    chan struct{} // closed when the host has all results; nil before the first
 
+	order sync.Mutex // numbers and hands over at a time
+
 	mu        sync.Mutex
 	way       way
 	last      uint64 // iteration
@@ -123,6 +125,19 @@ func (r *results) number(given uint64, zero bool) uint64 {
 	}
 	r.last, r.begun = given, true
 	return given
+}
+
+// numbered hands a result over if its iteration can follow. Connections report at
+// the same time: results are handed over in the order of their numbers.
+func (r *results) numbered(it item) bool {
+	r.order.Lock()
+	defer r.order.Unlock()
+	if !r.grows(it.result.Iteration) {
+		return false
+	}
+	it.result.Iteration = r.number(it.result.Iteration, false)
+	r.push(it)
+	return true
 }
 
 func (r *results) push(it item) {

@@ -1,4 +1,9 @@
-package sobol
+// Package sequence has scrambled Sobol sequences: any 2^k points in a row from a
+// multiple of 2^k have one value in each of 2^k equal slices of every dimension.
+// They are scrambled after A. B. Owen (Randomly permuted (t,m,s)-nets and
+// (t,s)-sequences, 1995), with the direction numbers of S. Joe and F. Y. Kuo (2008),
+// whose licence is in directions.txt. Searchers draw their first points from them.
+package sequence
 
 import (
 	_ "embed"
@@ -7,11 +12,34 @@ import (
 	"strings"
 )
 
-// maxDimensions is how many dimensions there are direction numbers for.
-const maxDimensions = 256
+// MaxDimensions is how many dimensions there are direction numbers for.
+const MaxDimensions = 256
 
 //go:embed directions.txt
 var table string
+
+// Sobol is a sequence, scrambled by a seed.
+type Sobol struct {
+	seed       uint64
+	directions []direction
+}
+
+// New makes the sequence of so many dimensions, at most [MaxDimensions].
+func New(dimensions int, seed uint64) (*Sobol, error) {
+	all, err := directions(min(dimensions, MaxDimensions))
+	if err != nil {
+		return nil, err
+	}
+	return &Sobol{seed, all}, nil
+}
+
+// Dimensions is how many there are.
+func (s *Sobol) Dimensions() int { return len(s.directions) }
+
+// At is coordinate i, in [0, 1), of the point with that index.
+func (s *Sobol) At(index uint32, i int) float64 {
+	return scramble(s.directions[i].at(index), mix(s.seed^mix(uint64(i))))
+}
 
 // direction is what each bit of an index, lowest first, does to one coordinate,
 // a fraction of 2^32.

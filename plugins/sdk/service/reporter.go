@@ -1,12 +1,8 @@
-package serve
+package service
 
 import (
 	"context"
 	"sync"
-
-	"github.com/hashicorp/go-hclog"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/guard"
@@ -14,28 +10,32 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/wire"
 )
 
-type reporterServer struct {
-	pb.UnimplementedReporterServiceServer
+// Reporter answers the calls of ReporterService.
+type Reporter struct {
 	plugin sdk.ReporterPlugin
-	log    hclog.Logger
 
 	mu     sync.Mutex
 	opened *guard.Reporter
 }
 
-func (s *reporterServer) DescribeReporter(context.Context, *pb.DescribeReporterRequest) (*pb.DescribeReporterResponse, error) {
+// NewReporter returns a reporter that is not open yet.
+func NewReporter(p sdk.ReporterPlugin) *Reporter { return &Reporter{plugin: p} }
+
+// DescribeReporter says what it is.
+func (s *Reporter) DescribeReporter(context.Context, *pb.DescribeReporterRequest) (*pb.DescribeReporterResponse, error) {
 	return &pb.DescribeReporterResponse{Info: wire.InfoToProto(guard.Describe(s.plugin.Info, sdk.KindReporter))}, nil
 }
 
-func (s *reporterServer) OpenReporter(_ context.Context, m *pb.OpenReporterRequest) (*pb.OpenReporterResponse, error) {
+// OpenReporter opens it.
+func (s *Reporter) OpenReporter(_ context.Context, m *pb.OpenReporterRequest) (*pb.OpenReporterResponse, error) {
 	problem, err := wire.ProblemFromProto(m.GetProblem())
 	if err != nil {
-		return nil, status.Error(codes.InvalidArgument, err.Error())
+		return nil, failure(InvalidArgument, err)
 	}
 	e := sdk.Experiment{Name: m.GetExperiment(), Dir: m.GetDir(), Told: m.GetTold(), Problem: problem}
 	opened, err := guard.OpenReporter(s.plugin, e, m.GetOptions())
 	if err != nil {
-		return nil, failure(s.log, codes.InvalidArgument, err)
+		return nil, failure(InvalidArgument, err)
 	}
 	s.mu.Lock()
 	s.opened = opened
@@ -43,30 +43,29 @@ func (s *reporterServer) OpenReporter(_ context.Context, m *pb.OpenReporterReque
 	return &pb.OpenReporterResponse{After: opened.After()}, nil
 }
 
-func (s *reporterServer) current() *guard.Reporter {
+func (s *Reporter) current() *guard.Reporter {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.opened
 }
 
-func (s *reporterServer) Report(ctx context.Context, m *pb.ReportRequest) (*pb.ReportResponse, error) {
+// Report hears of events.
+func (s *Reporter) Report(ctx context.Context, m *pb.ReportRequest) (*pb.ReportResponse, error) {
 	opened := s.current()
 	if opened == nil {
 		return nil, errNotOpen
 	}
 	if err := opened.Report(ctx, wire.ReporterEventsFromProto(m.GetEvents())); err != nil {
-		return nil, failure(s.log, codes.Aborted, err)
+		return nil, failure(Aborted, err)
 	}
 	return &pb.ReportResponse{}, nil
 }
 
-// end closes the reporter.
-func (s *reporterServer) end() {
+// Close closes the reporter, if it was opened.
+func (s *Reporter) Close() error {
 	opened := s.current()
 	if opened == nil {
-		return
+		return nil
 	}
-	if err := opened.Close(); err != nil {
-		s.log.Error("closing: " + err.Error())
-	}
+	return opened.Close()
 }

@@ -1,0 +1,66 @@
+package sandbox
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/tetratelabs/wazero"
+)
+
+// unusedAfter is the age at which a compiled module is removed. What is taken from the
+// cache gets no younger, so that each is compiled again now and then.
+const unusedAfter = 60 * 24 * time.Hour
+
+// openCache opens the directory of compiled modules. What is in it is run as it is, so
+// that it must be the user's alone; without one, modules are compiled at each start.
+func openCache(dir string, log hclog.Logger) wazero.CompilationCache {
+	if dir == "" {
+		return nil
+	}
+	err := private(dir)
+	if err == nil {
+		sweep(dir)
+		var cache wazero.CompilationCache
+		if cache, err = wazero.NewCompilationCacheWithDir(dir); err == nil {
+			return cache
+		}
+	}
+	log.Warn("modules are compiled at each start: the directory of compiled ones cannot be used: " + err.Error())
+	return nil
+}
+
+// private makes a directory that only we can use, or says why one is not.
+func private(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	owner, ok := info.Sys().(*syscall.Stat_t)
+	switch {
+	case !info.IsDir():
+		return &fs.PathError{Op: "use", Path: dir, Err: errors.New("it is no directory")}
+	case !ok || int(owner.Uid) != os.Geteuid():
+		return &fs.PathError{Op: "use", Path: dir, Err: errors.New("it belongs to another user")}
+	case info.Mode().Perm()&0o077 != 0:
+		return &fs.PathError{Op: "use", Path: dir, Err: errors.New("others may use it; make it private (chmod 700)")}
+	}
+	return nil
+}
+
+// sweep removes what was compiled long ago.
+func sweep(dir string) {
+	files, _ := filepath.Glob(filepath.Join(dir, "wazero-*", "*"))
+	for _, file := range files {
+		if info, err := os.Lstat(file); err == nil && time.Since(info.ModTime()) > unusedAfter {
+			_ = os.Remove(file)
+		}
+	}
+}

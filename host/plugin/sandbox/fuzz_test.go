@@ -1,0 +1,86 @@
+package sandbox
+
+import (
+	"errors"
+	"testing"
+	"unicode/utf8"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/abi"
+)
+
+// FuzzAnswer: whatever a module answers is a message or an error that can be carried
+// and is not the connection's.
+func FuzzAnswer(f *testing.F) {
+	for _, seed := range []string{"\x00", "\x00abc", "\x03no such option", "\x04late", "\x0e", "\xc8?", "\x0a\xff\x00\n"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, answer []byte) {
+		if len(answer) == 0 {
+			return // refused before
+		}
+		message, err := decode(answer)
+		if (err == nil) != (answer[0] == 0) || err == nil && len(message) != len(answer)-1 {
+			t.Fatal(message, err)
+		}
+		if err == nil {
+			return
+		}
+		s := status.Convert(err)
+		switch s.Code() {
+		case codes.OK, codes.Canceled, codes.DeadlineExceeded, codes.ResourceExhausted, codes.Unavailable:
+			t.Fatal(s.Code())
+		}
+		if s.Code() > codes.Unauthenticated || s.Message() == "" || !utf8.ValidString(s.Message()) || len(s.Message()) > 3*maxReason {
+			t.Fatalf("%v %q", s.Code(), s.Message())
+		}
+	})
+}
+
+// obedient is a run that takes what it is told and asks for every state.
+type obedient struct {
+	sdk.Run
+	dir string
+}
+
+func (o obedient) Report(_ sdk.Result, save func(string) error) error {
+	if save != nil && save(o.dir) != nil {
+		return errors.New("not saved")
+	}
+	return nil
+}
+
+func (obedient) Log(string) {}
+
+// FuzzTraining: a module that reports and saves anything, in any order, breaks a rule
+// or is answered.
+func FuzzTraining(f *testing.F) {
+	f.Add([]byte("\x10\x01\x20\x01"), []byte("\x0a\x01x"), byte(2))
+	f.Add([]byte("\x0a\x0f\x0a\x04loss\x11\x00\x00\x00\x00\x00\x00\xf8\x7f"), []byte("\x12\x01e"), byte(5))
+	f.Add([]byte("\xff"), []byte("\xff"), byte(1))
+	f.Fuzz(func(t *testing.T, report, state []byte, order byte) {
+		x := &training{run: obedient{dir: t.TempDir()}, answers: make(chan abi.Answer), states: make(chan saved), over: make(chan struct{})}
+		defer close(x.over)
+		defer func() {
+			if v := recover(); v != nil {
+				if _, ok := v.(*violation); !ok {
+					panic(v)
+				}
+			}
+		}()
+		for bit := range 8 {
+			answer := abi.GoOn
+			if order>>bit&1 == 0 {
+				answer = x.report(report)
+			} else {
+				answer = x.saved(state)
+			}
+			if answer < abi.GoOn || answer > abi.Pause {
+				t.Fatal(answer)
+			}
+		}
+	})
+}

@@ -1,0 +1,201 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/sys"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/tunehost/tunehost/plugins/sdk/abi"
+)
+
+// instance is a module that runs. Calls come one at a time; after one that went wrong
+// it is dead.
+type instance struct {
+	of     *module
+	mod    api.Module
+	alloc  api.Function
+	invoke api.Function
+
+	mu   sync.Mutex
+	dead error
+	// training is the attempt that GuestTrain is training; only the goroutine of the
+	// call touches it.
+	training *training
+}
+
+// own is the key under which an imported function finds the instance that calls it.
+type own struct{}
+
+// instantiate makes an instance and lets it initialize itself.
+func (m *module) instantiate(ctx context.Context) (*instance, error) {
+	i := &instance{of: m}
+	ctx = context.WithValue(withMemory(ctx), own{}, i)
+	var err error
+	if i.mod, err = m.runtime.InstantiateModule(ctx, m.compiled, m.settings); err != nil {
+		return nil, i.broke(" in its start function", err)
+	}
+	i.alloc, i.invoke = i.mod.ExportedFunction(abi.ExportAlloc), i.mod.ExportedFunction(abi.ExportInvoke)
+	if err := i.initialize(ctx); err != nil {
+		i.close(ctx)
+		return nil, err
+	}
+	return i, nil
+}
+
+func (i *instance) initialize(ctx context.Context) error {
+	if f := i.mod.ExportedFunction(abi.ExportInitialize); f != nil {
+		if _, err := f.Call(ctx); err != nil {
+			return i.broke(" in "+abi.ExportInitialize, err)
+		}
+	}
+	version, err := i.mod.ExportedFunction(abi.ExportVersion).Call(ctx)
+	if err != nil {
+		return i.broke(" in "+abi.ExportVersion, err)
+	}
+	switch got := int32(version[0]); {
+	case got > abi.Version:
+		return status.Errorf(codes.FailedPrecondition, "the module speaks version %d of the WASM interface, this tunehost speaks %d: upgrade tunehost, or take a release of the plugin for version %[2]d", got, abi.Version)
+	case got < abi.Version:
+		return status.Errorf(codes.FailedPrecondition, "the module speaks version %d of the WASM interface, this tunehost speaks %d: upgrade the plugin", got, abi.Version)
+	}
+	return nil
+}
+
+func (i *instance) close(ctx context.Context) {
+	if i.mod != nil {
+		_ = i.mod.Close(ctx)
+	}
+}
+
+// call calls a method with a message and returns the answer's, which may be limit bytes
+// long. Errors are those of gRPC.
+func (i *instance) call(ctx context.Context, method string, message []byte, limit int) ([]byte, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.dead != nil {
+		return nil, status.Error(codes.Internal, "the module cannot be called any more: "+status.Convert(i.dead).Message())
+	}
+	answer, err := i.exchange(context.WithValue(ctx, own{}, i), pack(method, message), limit)
+	if err != nil {
+		return nil, err
+	}
+	return decode(answer)
+}
+
+// decode takes an answer, a byte at least, apart: its message, or its error.
+func decode(answer []byte) ([]byte, error) {
+	if code := codes.Code(answer[0]); code != codes.OK {
+		return nil, status.Error(passed(code), said(code, answer[1:]))
+	}
+	return answer[1:], nil
+}
+
+// exchange hands a request over and copies the answer, a byte at least.
+func (i *instance) exchange(ctx context.Context, request []byte, limit int) ([]byte, error) {
+	size := uint64(len(request))
+	at, err := i.alloc.Call(ctx, size)
+	if err != nil {
+		return nil, i.broke("", err)
+	}
+	ptr := uint32(at[0])
+	if ptr == 0 || !i.mod.Memory().Write(ptr, request) {
+		return nil, i.broken("returned address %d from %s for %d bytes; its memory has %d", ptr, abi.ExportAlloc, size, i.mod.Memory().Size())
+	}
+	result, err := i.invoke.Call(ctx, uint64(ptr), size)
+	if err != nil {
+		return nil, i.broke("", err)
+	}
+	return i.answer(uint32(result[0]>>32), uint32(result[0]), limit)
+}
+
+// pack makes the request's buffer.
+func pack(method string, message []byte) []byte {
+	request := binary.LittleEndian.AppendUint16(make([]byte, 0, 2+len(method)+len(message)), uint16(len(method)))
+	return append(append(request, method...), message...)
+}
+
+// answer copies an answer out of the module's memory: it is the module's again with
+// the next call.
+func (i *instance) answer(ptr, size uint32, limit int) ([]byte, error) {
+	if size == 0 {
+		return nil, i.broken("answered nothing, not even a status")
+	}
+	view, ok := i.mod.Memory().Read(ptr, size)
+	switch {
+	case !ok:
+		return nil, i.broken("answered with %d bytes at address %d; its memory has %d", size, ptr, i.mod.Memory().Size())
+	case len(view) > limit+1:
+		return nil, i.broken("answered with %d bytes, more than the %d allowed", size, limit)
+	}
+	return append([]byte(nil), view...), nil
+}
+
+// broke is what became of a call that did not return: the instance is dead.
+func (i *instance) broke(where string, err error) error {
+	if exit, ok := errors.AsType[*sys.ExitError](err); ok {
+		return i.broken("exited with status %d%s", exit.ExitCode(), where)
+	}
+	if v, ok := errors.AsType[*violation](err); ok {
+		return i.broken("%s%s", v.text, where)
+	}
+	line, stack, _ := strings.Cut(err.Error(), "\n")
+	if stack != "" {
+		i.of.log.Info("the module trapped: "+line, "stack", stack)
+	}
+	return i.broken("trapped%s: %s", where, strings.TrimPrefix(line, "wasm error: "))
+}
+
+// broken ends the instance for what it did.
+func (i *instance) broken(format string, values ...any) error {
+	i.dead = status.Errorf(codes.Internal, "the module "+format, values...)
+	return i.dead
+}
+
+// violation is what a module did to a function that it imports; it is thrown through
+// the module.
+type violation struct{ text string }
+
+func (v *violation) Error() string { return v.text }
+
+// passed is a module's status as the host is told it: those by which gRPC says what
+// became of the connection are not a module's to say.
+func passed(code codes.Code) codes.Code {
+	switch code {
+	case codes.Canceled, codes.DeadlineExceeded, codes.ResourceExhausted, codes.Unavailable:
+		return codes.Unknown
+	}
+	if code > codes.Unauthenticated {
+		return codes.Internal
+	}
+	return code
+}
+
+// maxReason bounds what a module says about an error, in bytes.
+const maxReason = 4 << 10
+
+// said is the text of a module's error.
+func said(code codes.Code, text []byte) string {
+	if code > codes.Unauthenticated {
+		return fmt.Sprintf("the module answered with status %d, which does not exist", uint32(code))
+	}
+	if len(text) == 0 {
+		return fmt.Sprintf("the module answered with status %d and no reason", uint32(code))
+	}
+	return cut(text, maxReason)
+}
+
+// cut is a module's text as one that can be carried and shown.
+func cut(text []byte, most int) string {
+	if len(text) > most {
+		return strings.ToValidUTF8(string(text[:most]), "") + " [cut]"
+	}
+	return strings.ToValidUTF8(string(text), "\uFFFD")
+}

@@ -1,0 +1,79 @@
+// Package sandboxtest helps tests to build WASM modules and to run them in the sandbox.
+// The test's binary is its own runner: its TestMain gives bundled.Registry.Main the
+// first look at the arguments.
+package sandboxtest
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/tunehost/tunehost/host/plugin/bundled"
+	"github.com/tunehost/tunehost/host/plugin/process"
+	"github.com/tunehost/tunehost/host/plugin/sandbox"
+)
+
+// Build builds a Go package as a module and returns its file.
+func Build(t testing.TB, pkg string) string {
+	t.Helper()
+	return build(t, pkg, "plugin.wasm", []string{"GOOS=wasip1", "GOARCH=wasm"}, "-buildmode=c-shared", "-ldflags=-s -w")
+}
+
+// BuildProgram builds a Go package as a program and returns its file.
+func BuildProgram(t testing.TB, pkg string) string {
+	t.Helper()
+	return build(t, pkg, "plugin", nil)
+}
+
+func build(t testing.TB, pkg, name string, env []string, flags ...string) string {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), name)
+	cmd := exec.Command("go", append(append([]string{"build", "-o", out}, flags...), pkg)...)
+	cmd.Env = append(os.Environ(), env...)
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return out
+}
+
+// Cache is a directory of compiled modules that tests share, so that a module that
+// does not change is compiled once.
+func Cache(t testing.TB) string {
+	t.Helper()
+	dir := filepath.Join(os.TempDir(), fmt.Sprintf("tunehost-test-wasm-%d", os.Getuid()))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// Process is how to start a module's runner, whose output goes to the test's log.
+func Process(t testing.TB, c sandbox.Config) process.Config {
+	t.Helper()
+	p, err := bundled.New().Sandbox(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Inherit = append(p.Inherit, "GORACE")
+	p.Log = func(l process.Line) { t.Logf("%s %s %.300s", l.Stream, l.Level, l.Text) }
+	return p
+}
+
+// Start starts a module's runner, and sees to its end.
+func Start(t testing.TB, c sandbox.Config) *process.Process {
+	t.Helper()
+	return Run(t, Process(t, c))
+}
+
+// Run starts a plugin's process, and sees to its end.
+func Run(t testing.TB, c process.Config) *process.Process {
+	t.Helper()
+	p, err := process.Start(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Close() })
+	return p
+}

@@ -1,0 +1,2 @@
+;; Wants a memory from outside.
+(module (import "env" "memory" (memory 1)))

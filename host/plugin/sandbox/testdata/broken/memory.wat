@@ -1,0 +1,2 @@
+;; Begins with 4 GiB.
+(module (memory (export "memory") 65536))

@@ -1,0 +1,4 @@
+;; A program, no plugin.
+(module
+  (memory (export "memory") 1)
+  (func (export "_start")))

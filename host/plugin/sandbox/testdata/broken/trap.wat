@@ -1,0 +1,3 @@
+;; Traps.
+(module (;include searcher.inc;)
+  (func $suggest (result i64) unreachable))

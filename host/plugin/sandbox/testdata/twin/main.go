@@ -1,0 +1,25 @@
+// Command twin is all searchers and schedulers of tunehost as one module: which it
+// is, say the variables SEARCHER and SCHEDULER.
+package main
+
+import (
+	"os"
+
+	"github.com/tunehost/tunehost/plugins/catalog"
+	"github.com/tunehost/tunehost/plugins/sdk/serve"
+)
+
+func main() {
+	var set serve.Set
+	for _, p := range catalog.Searchers {
+		if p.Name == os.Getenv("SEARCHER") {
+			set.Searcher = &p
+		}
+	}
+	for _, p := range catalog.Schedulers {
+		if p.Name == os.Getenv("SCHEDULER") {
+			set.Scheduler = &p
+		}
+	}
+	serve.Run(set)
+}

@@ -1,0 +1,209 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/abi"
+	pb "github.com/tunehost/tunehost/plugins/sdk/proto/tunehost/v1"
+	"github.com/tunehost/tunehost/plugins/sdk/wire"
+)
+
+// training is one attempt in an instance of its own. The module calls report and
+// saved, and waits; meanwhile run.Report waits for the host on a goroutine of its own,
+// and for the module when the host wants the state.
+type training struct {
+	run     sdk.Run
+	answers chan abi.Answer // what report and saved return
+	states  chan saved      // what the module has handed over
+	over    chan struct{}   // closed when the module has returned
+	asked   bool            // the module was told to save, and has not
+}
+
+// saved is a state, or why there is none.
+type saved struct {
+	state []byte
+	err   error
+}
+
+// trainable trains in fresh instances of a module, opened with options.
+type trainable struct {
+	module  *module
+	options []byte
+}
+
+// open makes an instance that is ready to train.
+func (t *trainable) open(ctx context.Context) (*instance, error) {
+	i, err := t.module.instantiate(ctx)
+	if err != nil {
+		return nil, err
+	}
+	request := &pb.OpenTrainableRequest{Options: t.options}
+	if err := forward(ctx, i, pb.TrainableService_OpenTrainable_FullMethodName, request, &pb.OpenTrainableResponse{}); err != nil {
+		i.close(ctx)
+		return nil, err
+	}
+	return i, nil
+}
+
+// Train implements sdk.Trainable.
+func (t *trainable) Train(ctx context.Context, run sdk.Run) error {
+	request, err := begin(run.Trial())
+	if err != nil {
+		return err
+	}
+	i, err := t.open(ctx)
+	if err != nil {
+		return plain(err)
+	}
+	defer i.close(ctx)
+	i.training = &training{run: run, answers: make(chan abi.Answer), states: make(chan saved), over: make(chan struct{})}
+	defer close(i.training.over)
+	answer := &pb.GuestTrainResponse{}
+	if err := forward(ctx, i, pb.GuestService_GuestTrain_FullMethodName, request, answer); err != nil {
+		return plain(err)
+	}
+	return outcome(answer)
+}
+
+// plain is an error of gRPC as one that fails a trial.
+func plain(err error) error { return errors.New(status.Convert(err).Message()) }
+
+func outcome(m *pb.GuestTrainResponse) error {
+	switch {
+	case m.GetRestoreFailed():
+		return &sdk.RestoreError{Err: errors.New(m.GetError())}
+	case m.GetError() != "":
+		return errors.New(m.GetError())
+	}
+	return nil
+}
+
+// begin makes the call's request, with the state to go on from.
+func begin(t sdk.Trial) (*pb.GuestTrainRequest, error) {
+	var state []byte
+	if t.Restore != "" {
+		var err error
+		if state, err = restore(filepath.Join(t.Restore, sdk.StateFile)); err != nil {
+			return nil, &sdk.RestoreError{Err: err}
+		}
+	}
+	return wire.GuestTrialToProto(t, state), nil
+}
+
+// restore reads a state; it is never nil.
+func restore(file string) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	state, err := io.ReadAll(io.LimitReader(f, abi.MaxStateBytes+1))
+	if err == nil && len(state) > abi.MaxStateBytes {
+		err = fmt.Errorf("%s is larger than the %d MiB allowed", file, abi.MaxStateBytes>>20)
+	}
+	return state, err
+}
+
+// report is the imported function.
+func (t *training) report(message []byte) abi.Answer {
+	if t.asked {
+		panic(&violation{"called report where saved was due"})
+	}
+	m := &pb.GuestReport{}
+	if err := proto.Unmarshal(message, m); err != nil {
+		panic(&violation{"reported what cannot be read: " + err.Error()})
+	}
+	result, saves := wire.GuestReportFromProto(m)
+	var save func(string) error
+	if saves {
+		save = t.save
+	}
+	go func() {
+		select {
+		case t.answers <- answerTo(t.run.Report(result, save)):
+		case <-t.over:
+		}
+	}()
+	return t.next()
+}
+
+// next waits for what the module is to be told.
+func (t *training) next() abi.Answer {
+	answer := <-t.answers
+	t.asked = answer == abi.Save
+	return answer
+}
+
+// answerTo is a run's answer as the module reads it.
+func answerTo(err error) abi.Answer {
+	switch {
+	case err == nil:
+		return abi.GoOn
+	case errors.Is(err, sdk.ErrPaused):
+		return abi.Pause
+	}
+	return abi.Stop
+}
+
+// save is called by run.Report: it asks the module for its state and writes that.
+func (t *training) save(dir string) error {
+	select {
+	case t.answers <- abi.Save:
+	case <-t.over:
+		return errNoState
+	}
+	select {
+	case s := <-t.states:
+		if s.err != nil {
+			return s.err
+		}
+		return os.WriteFile(filepath.Join(dir, sdk.StateFile), s.state, 0o600)
+	case <-t.over:
+		return errNoState
+	}
+}
+
+var errNoState = errors.New("the module returned without handing over its state")
+
+// saved is the imported function.
+func (t *training) saved(message []byte) abi.Answer {
+	if !t.asked {
+		panic(&violation{"called saved without being asked to save"})
+	}
+	m := &pb.GuestSaved{}
+	if err := proto.Unmarshal(message, m); err != nil {
+		panic(&violation{"saved what cannot be read: " + err.Error()})
+	}
+	s := saved{state: m.GetState()}
+	if m.GetError() != "" {
+		s.err = errors.New(m.GetError())
+	}
+	t.states <- s
+	return t.next()
+}
+
+// stopped is the imported function.
+func (t *training) stopped() abi.Answer {
+	s, ok := t.run.(sdk.Stopper)
+	if !ok {
+		return abi.GoOn
+	}
+	select {
+	case <-s.Stopped():
+	default:
+		return abi.GoOn
+	}
+	if p, ok := t.run.(interface{ Paused() bool }); ok && p.Paused() {
+		return abi.Pause
+	}
+	return abi.Stop
+}

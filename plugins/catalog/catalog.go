@@ -1,0 +1,34 @@
+// Package catalog lists the searchers and schedulers that are part of tunehost, in the
+// order in which they are shown. It is for whoever puts them into a program: the
+// command, and the WASM module that tests compare with it.
+package catalog
+
+import (
+	"github.com/tunehost/tunehost/plugins/schedulers/asha"
+	"github.com/tunehost/tunehost/plugins/schedulers/fifo"
+	"github.com/tunehost/tunehost/plugins/schedulers/hyperband"
+	"github.com/tunehost/tunehost/plugins/schedulers/median"
+	"github.com/tunehost/tunehost/plugins/schedulers/patience"
+	"github.com/tunehost/tunehost/plugins/schedulers/pbt"
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/searchers/bohb"
+	"github.com/tunehost/tunehost/plugins/searchers/cmaes"
+	"github.com/tunehost/tunehost/plugins/searchers/evolution"
+	"github.com/tunehost/tunehost/plugins/searchers/gp"
+	"github.com/tunehost/tunehost/plugins/searchers/grid"
+	"github.com/tunehost/tunehost/plugins/searchers/nsga2"
+	"github.com/tunehost/tunehost/plugins/searchers/random"
+	"github.com/tunehost/tunehost/plugins/searchers/sobol"
+	"github.com/tunehost/tunehost/plugins/searchers/tpe"
+)
+
+// Searchers are those of tunehost.
+var Searchers = []sdk.SearcherPlugin{
+	random.Plugin, grid.Plugin, sobol.Plugin, tpe.Plugin, gp.Plugin, cmaes.Plugin, bohb.Plugin,
+	evolution.Plugin, nsga2.Plugin,
+}
+
+// Schedulers are those of tunehost.
+var Schedulers = []sdk.SchedulerPlugin{
+	fifo.Plugin, asha.Plugin, hyperband.Plugin, median.Plugin, patience.Plugin, pbt.Plugin,
+}

@@ -1,0 +1,86 @@
+package rust_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/sdktest"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+// The module in C (../c) speaks the same interface.
+func TestC(t *testing.T) {
+	m := &module{guest(t, "c-guests", "dice")}
+	info := m.describe(t)
+	if info.Name != "dice" {
+		t.Errorf("%+v", info)
+	}
+	if err := sdktest.CheckInfo(info, sdk.KindSearcher); err != nil {
+		t.Error(err)
+	}
+	wantError(t, m.load(t).suggestNothing(), "not opened")
+	for name, says := range map[string]string{"wide": "dice knows no constraints", "odd": "no stepped parameters"} {
+		_, err := m.searcher(t, problem(spaces[name]), "")
+		wantError(t, err, says)
+	}
+}
+
+func (i *instance) suggestNothing() error {
+	_, err := searcherModule{i}.Suggest(i.t.Context(), nil)
+	return err
+}
+
+// Its points lie in the space, evenly, and are those of their seeds.
+func TestCDraws(t *testing.T) {
+	s := &space.Space{Params: []space.Param{
+		{Name: "lr", Kind: space.Real, Low: 1e-300, High: 1e300, Log: true},
+		{Name: "momentum", Kind: space.Real, Low: -1, High: 1},
+		{Name: "layers", Kind: space.Int, Low: -2, High: 3},
+		{Name: "width", Kind: space.Int, Low: 1, High: 1 << 20, Log: true},
+		{Name: "optimizer", Kind: space.Choice, Choices: choices(`"a"`, `"b"`, `"c"`)},
+	}}
+	searcher, err := (&module{guest(t, "c-guests", "dice")}).searcher(t, problem(s), "{}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 2000
+	requests := make([]sdk.Request, n)
+	for i := range requests {
+		requests[i] = sdk.Request{Trial: uint32(i), Seed: uint64(i) * 7}
+	}
+	requests[0].Given = space.Point{math.NaN(), 0.5, math.NaN(), math.NaN(), 2}
+	events := make([]sdk.Event, 1000)
+	for i := range events {
+		events[i] = sdk.Event{Number: uint64(i + 1), Kind: sdk.ResultReported, Trial: uint32(i), Iteration: 1, Losses: []float64{1}}
+	}
+	if err := searcher.Observe(t.Context(), events); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := searcher.Suggest(t.Context(), requests)
+	if err != nil || len(answer.Points) != n {
+		t.Fatalf("%d points, %v", len(answer.Points), err)
+	}
+	if p := answer.Points[0]; p[1] != 0.5 || p[4] != 2 {
+		t.Errorf("given coordinates were not taken: %v", p)
+	}
+	means := make([]float64, len(s.Params))
+	for _, p := range answer.Points {
+		if err := s.Check(p); err != nil {
+			t.Fatal(err)
+		}
+		for i, x := range p {
+			means[i] += s.ToUnit(i, x) / n
+		}
+	}
+	for i, mean := range means {
+		if math.Abs(mean-0.5) > 0.05 {
+			t.Errorf("parameter %q is at %g on average", s.Params[i].Name, mean)
+		}
+	}
+	again, err := searcher.Suggest(t.Context(), requests[1:2])
+	if err != nil || fmt.Sprint(again.Points[0]) != fmt.Sprint(answer.Points[1]) {
+		t.Errorf("%v, then %v, %v", answer.Points[1], again.Points, err)
+	}
+}

@@ -1,0 +1,109 @@
+// Command resumable is the trainable "descent-resumable": gradient descent with
+// momentum on Rosenbrock's function, which can be paused and resumed and reports the
+// same losses as without the pause.
+//
+// It is a plugin as a program, and as a WASM module:
+//
+//	go build -o descent-resumable .
+//	GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -o descent-resumable.wasm .
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/serve"
+)
+
+var descent = sdk.TrainablePlugin{
+	Info: sdk.Info{
+		Name:    "descent-resumable",
+		Version: "1.0.0",
+		Summary: "Descends on Rosenbrock's function, and can go on from a checkpoint.",
+		Options: []byte(`{
+  "type": "object",
+  "additionalProperties": false,
+  "properties": {
+    "epochs": {"type": "integer", "minimum": 1, "default": 27, "description": "how many steps"}
+  }
+}`),
+	},
+	Open: open,
+}
+
+func main() { serve.Trainable(descent) }
+
+type trainable struct {
+	Epochs uint64 `json:"epochs"`
+}
+
+func open(options []byte) (sdk.Trainable, sdk.TrainableTraits, error) {
+	t := &trainable{Epochs: 27}
+	return t, sdk.TrainableTraits{Reusable: true, Shared: true, Saves: true}, sdk.ReadOptions(options, t)
+}
+
+// Train implements sdk.Trainable.
+func (t *trainable) Train(_ context.Context, run sdk.Run) error {
+	var params struct{ LR, Momentum float64 }
+	if err := json.Unmarshal(run.Trial().Params, &params); err != nil {
+		return err
+	}
+	b, err := begin(run)
+	if err != nil {
+		return err
+	}
+	for b.Epoch < t.Epochs {
+		b.roll(params.LR, params.Momentum)
+		result := sdk.Result{Iteration: b.Epoch, Metrics: []sdk.Metric{{Name: "loss", Value: b.height()}}, Done: b.Epoch == t.Epochs}
+		if err := sdk.ReportState(run, result, b.state); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ball is a place with a velocity: all that there is to know.
+type ball struct {
+	Epoch        uint64
+	X, Y, VX, VY float64
+}
+
+// begin goes on from a state, or starts where the seed says.
+func begin(run sdk.Run) (b ball, err error) {
+	state, err := sdk.RestoredState(run)
+	switch {
+	case err != nil:
+		return b, err
+	case state != nil:
+		if n, err := binary.Decode(state, binary.LittleEndian, &b); err != nil || n != len(state) {
+			return b, &sdk.RestoreError{Err: fmt.Errorf("%d bytes are no state of this trainable", len(state))}
+		}
+		return b, nil
+	}
+	rng := rand.New(rand.NewPCG(run.Trial().Seed, 0))
+	return ball{X: float64(4*rng.Float64()) - 2, Y: float64(4*rng.Float64()) - 1}, nil
+}
+
+// state has the numbers as they are: JSON has none for a loss that has become infinite.
+func (b *ball) state() ([]byte, error) { return binary.Append(nil, binary.LittleEndian, b) }
+
+// roll takes a step. Each product is rounded by itself, so that every machine
+// computes the same.
+func (b *ball) roll(lr, momentum float64) {
+	gap := b.Y - float64(b.X*b.X)
+	dx := float64(2*(b.X-1)) - float64(400*b.X*gap)
+	b.VX = float64(momentum*b.VX) - float64(lr*dx)
+	b.VY = float64(momentum*b.VY) - float64(lr*200*gap)
+	b.X, b.Y = b.X+b.VX, b.Y+b.VY
+	b.Epoch++
+}
+
+// height is Rosenbrock's function (H. H. Rosenbrock, 1960).
+func (b *ball) height() float64 {
+	gap, ahead := b.Y-float64(b.X*b.X), 1-b.X
+	return float64(ahead*ahead) + float64(100*gap*gap)
+}

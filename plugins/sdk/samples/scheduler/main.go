@@ -1,0 +1,96 @@
+// Command scheduler is the scheduler "halfway": at one iteration it stops trials that
+// are worse than the median of the others there.
+//
+// It is a plugin as a program, and as a WASM module:
+//
+//	go build -o halfway .
+//	GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -o halfway.wasm .
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/serve"
+)
+
+var halfway = sdk.SchedulerPlugin{
+	Info: sdk.Info{
+		Name:    "halfway",
+		Version: "1.0.0",
+		Summary: "Stops trials that are worse than the median at one iteration.",
+		Options: []byte(`{
+  "type": "object",
+  "additionalProperties": false,
+  "properties": {
+    "at": {"type": "integer", "minimum": 1, "default": 5, "description": "the iteration at which trials are compared"}
+  }
+}`),
+	},
+	Open: open,
+}
+
+func main() { serve.Scheduler(halfway) }
+
+// fewest is how many other trials must have been there.
+const fewest = 3
+
+type scheduler struct {
+	At uint64 `json:"at"`
+
+	losses map[uint32]float64 // of each trial at the iteration
+}
+
+func open(_ sdk.Problem, options []byte) (sdk.Scheduler, sdk.Traits, error) {
+	s := &scheduler{At: 5, losses: map[uint32]float64{}}
+	return s, sdk.Traits{}, sdk.ReadOptions(options, s)
+}
+
+// Decide implements sdk.Scheduler.
+func (s *scheduler) Decide(_ context.Context, events []sdk.Event) (answer sdk.Decisions, err error) {
+	for _, e := range events {
+		if e.Kind == sdk.ResultReported {
+			answer.Decisions = append(answer.Decisions, s.decide(e))
+		}
+	}
+	return answer, nil
+}
+
+// decide needs no result before the iteration, and none after it.
+func (s *scheduler) decide(e sdk.Event) sdk.Decision {
+	if e.Iteration < s.At {
+		return sdk.Decision{Event: e.Number, Until: s.At}
+	}
+	if _, again := s.losses[e.Trial]; again {
+		return sdk.Decision{Event: e.Number, Until: math.MaxUint64}
+	}
+	loss, others := e.Losses[0], s.others()
+	s.losses[e.Trial] = loss
+	if len(others) >= fewest && loss > median(others) {
+		return sdk.Decision{Event: e.Number, Verdict: sdk.Stop, Reason: fmt.Sprintf(
+			"its loss %g at iteration %d is worse than %g, the median of %d others", loss, e.Iteration, median(others), len(others))}
+	}
+	return sdk.Decision{Event: e.Number, Until: math.MaxUint64}
+}
+
+// others are the losses of the trials that were there, in order.
+func (s *scheduler) others() []float64 {
+	losses := make([]float64, 0, len(s.losses))
+	for _, loss := range s.losses {
+		losses = append(losses, loss)
+	}
+	slices.Sort(losses)
+	return losses
+}
+
+// median is the middle of sorted numbers.
+func median(x []float64) float64 {
+	n := len(x)
+	if n%2 == 1 {
+		return x[n/2]
+	}
+	return x[n/2-1]/2 + x[n/2]/2
+}

@@ -1,0 +1,130 @@
+// Command searcher is the searcher "climber": after some random points it takes small
+// random steps from the best point so far.
+//
+// It is a plugin as a program, and as a WASM module:
+//
+//	go build -o climber .
+//	GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -o climber.wasm .
+package main
+
+import (
+	"context"
+	"math"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/serve"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+var climber = sdk.SearcherPlugin{
+	Info: sdk.Info{
+		Name:    "climber",
+		Version: "1.0.0",
+		Summary: "Takes small random steps from the best point so far.",
+		Options: []byte(`{
+  "type": "object",
+  "additionalProperties": false,
+  "properties": {
+    "start": {"type": "integer", "minimum": 1, "default": 10, "description": "random points before the first step"},
+    "step": {"type": "number", "exclusiveMinimum": 0, "maximum": 1, "default": 0.1,
+      "description": "the standard deviation of a step, in units of each parameter's range"}
+  }
+}`),
+	},
+	Open: open,
+}
+
+func main() { serve.Searcher(climber) }
+
+// maxPoints is the size up to which the points of a finite space are remembered.
+const maxPoints = 1 << 16
+
+type searcher struct {
+	Start uint32  `json:"start"`
+	Step  float64 `json:"step"`
+
+	space *space.Space
+	seen  *space.Seen
+
+	points map[uint32]space.Point // of the trials that have not ended
+	best   space.Point            // nil: nothing was reported yet
+	loss   float64
+}
+
+func open(problem sdk.Problem, options []byte) (sdk.Searcher, sdk.Traits, error) {
+	s := &searcher{Start: 10, Step: 0.1, space: problem.Space, points: map[uint32]space.Point{}, loss: math.Inf(1)}
+	if err := sdk.ReadOptions(options, s); err != nil {
+		return nil, sdk.Traits{}, err
+	}
+	if err := s.space.Validate(); err != nil {
+		return nil, sdk.Traits{}, err
+	}
+	var err error
+	s.seen, err = space.NewSeen(s.space, maxPoints)
+	return s, sdk.Traits{}, err
+}
+
+// Observe implements sdk.Searcher.
+func (s *searcher) Observe(_ context.Context, events []sdk.Event) error {
+	for _, e := range events {
+		switch e.Kind {
+		case sdk.TrialAdded:
+			s.points[e.Trial] = e.Point
+			s.seen.Add(e.Point)
+		case sdk.ResultReported:
+			if p := s.points[e.Trial]; p != nil && e.Losses[0] < s.loss {
+				s.best, s.loss = p, e.Losses[0]
+			}
+		case sdk.TrialCompleted, sdk.TrialFailed, sdk.TrialRemoved:
+			delete(s.points, e.Trial)
+		}
+	}
+	return nil
+}
+
+// Suggest implements sdk.Searcher.
+func (s *searcher) Suggest(_ context.Context, requests []sdk.Request) (answer sdk.Suggestions, err error) {
+	for _, r := range requests {
+		p, err := s.suggest(r)
+		if err != nil {
+			return sdk.Suggestions{}, err
+		}
+		if p == nil {
+			answer.Status = sdk.Exhausted
+			break
+		}
+		answer.Points = append(answer.Points, p)
+	}
+	return answer, nil
+}
+
+// suggest returns nil when every point of a finite space was suggested.
+func (s *searcher) suggest(r sdk.Request) (space.Point, error) {
+	rng := space.NewRand(r.Seed)
+	return s.seen.Pick(r.Given, rng, func(int) space.Point {
+		p := s.space.Draw(rng)
+		if r.Trial >= s.Start && s.best != nil {
+			s.near(p, rng)
+		}
+		return p
+	})
+}
+
+// near replaces what exists at the best point by a step from there.
+func (s *searcher) near(p space.Point, rng space.Source) {
+	for i, x := range s.best {
+		if !math.IsNaN(x) {
+			p[i] = s.space.FromUnit(i, s.space.ToUnit(i, x)+float64(s.Step*normal(rng)))
+		}
+	}
+}
+
+// normal is nearly a normal deviate, by additions alone: the same bits on every
+// machine, and in a module.
+func normal(rng space.Source) float64 {
+	sum := -6.0
+	for range 12 {
+		sum += rng.Float64()
+	}
+	return sum
+}

@@ -1,0 +1,96 @@
+//go:build !wasip1
+
+package serve
+
+import (
+	"context"
+	"errors"
+
+	"github.com/hashicorp/go-hclog"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	pb "github.com/tunehost/tunehost/plugins/sdk/proto/tunehost/v1"
+	"github.com/tunehost/tunehost/plugins/sdk/service"
+)
+
+// services puts the set on a gRPC server.
+type services struct {
+	set       Set
+	log       hclog.Logger
+	trainable *trainableServer // nil: the set has none
+	reporter  *service.Reporter
+}
+
+// The Unsafe interfaces say that package service has every method: one that is
+// missing does not compile.
+type (
+	searcherServer struct {
+		pb.UnsafeSearcherServiceServer
+		*service.Searcher
+	}
+	schedulerServer struct {
+		pb.UnsafeSchedulerServiceServer
+		*service.Scheduler
+	}
+	reporterServer struct {
+		pb.UnsafeReporterServiceServer
+		*service.Reporter
+	}
+)
+
+func newServices(s Set, log hclog.Logger) *services {
+	out := &services{set: s, log: log}
+	if s.Reporter != nil {
+		out.reporter = service.NewReporter(*s.Reporter)
+	}
+	if s.Trainable != nil {
+		out.trainable = &trainableServer{Trainable: service.NewTrainable(*s.Trainable)}
+	}
+	return out
+}
+
+func (s *services) register(g *grpc.Server) {
+	if p := s.set.Searcher; p != nil {
+		pb.RegisterSearcherServiceServer(g, searcherServer{Searcher: service.NewSearcher(*p)})
+	}
+	if p := s.set.Scheduler; p != nil {
+		pb.RegisterSchedulerServiceServer(g, schedulerServer{Scheduler: service.NewScheduler(*p)})
+	}
+	if s.trainable != nil {
+		pb.RegisterTrainableServiceServer(g, s.trainable)
+	}
+	if s.reporter != nil {
+		pb.RegisterReporterServiceServer(g, reporterServer{Reporter: s.reporter})
+	}
+}
+
+// end tells training code to return, and closes a reporter.
+func (s *services) end() {
+	if s.trainable != nil {
+		s.trainable.end()
+	}
+	if s.reporter == nil {
+		return
+	}
+	if err := s.reporter.Close(); err != nil {
+		s.log.Error("closing: " + err.Error())
+	}
+}
+
+// translate makes errors of package service those of gRPC; the stack of a panic
+// goes to the log.
+func translate(log hclog.Logger) grpc.UnaryServerInterceptor {
+	return func(ctx context.Context, request any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+		answer, err := next(ctx, request)
+		e, ok := errors.AsType[*service.Error](err)
+		if !ok {
+			return answer, err
+		}
+		if e.Stack != nil {
+			log.Error(e.Text, "stack", string(e.Stack))
+		}
+		return nil, status.Error(codes.Code(e.Code), e.Text)
+	}
+}

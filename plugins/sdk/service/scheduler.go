@@ -1,0 +1,78 @@
+package service
+
+import (
+	"context"
+	"sync"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/guard"
+	pb "github.com/tunehost/tunehost/plugins/sdk/proto/tunehost/v1"
+	"github.com/tunehost/tunehost/plugins/sdk/wire"
+)
+
+// Scheduler answers the calls of SchedulerService.
+type Scheduler struct {
+	plugin sdk.SchedulerPlugin
+
+	mu     sync.Mutex
+	opened *guard.Scheduler
+}
+
+// NewScheduler returns a scheduler that is not open yet.
+func NewScheduler(p sdk.SchedulerPlugin) *Scheduler { return &Scheduler{plugin: p} }
+
+// DescribeScheduler says what it is.
+func (s *Scheduler) DescribeScheduler(context.Context, *pb.DescribeSchedulerRequest) (*pb.DescribeSchedulerResponse, error) {
+	return &pb.DescribeSchedulerResponse{Info: wire.InfoToProto(guard.Describe(s.plugin.Info, sdk.KindScheduler))}, nil
+}
+
+// OpenScheduler opens it.
+func (s *Scheduler) OpenScheduler(_ context.Context, m *pb.OpenSchedulerRequest) (*pb.OpenSchedulerResponse, error) {
+	problem, err := wire.ProblemFromProto(m.GetProblem())
+	if err != nil {
+		return nil, failure(InvalidArgument, err)
+	}
+	opened, err := guard.OpenScheduler(s.plugin, problem, m.GetOptions(), m.GetSnapshot())
+	if err != nil {
+		return nil, failure(InvalidArgument, err)
+	}
+	s.mu.Lock()
+	s.opened = opened
+	s.mu.Unlock()
+	return &pb.OpenSchedulerResponse{Traits: wire.TraitsToProto(opened.Traits(), opened.Snapshots())}, nil
+}
+
+func (s *Scheduler) current() (*guard.Scheduler, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.opened == nil {
+		return nil, errNotOpen
+	}
+	return s.opened, nil
+}
+
+// Decide hears of events and answers decisions and commands.
+func (s *Scheduler) Decide(ctx context.Context, m *pb.DecideRequest) (*pb.DecideResponse, error) {
+	opened, err := s.current()
+	if err != nil {
+		return nil, err
+	}
+	answer, err := opened.Decide(ctx, wire.EventsFromProto(m.GetEvents()))
+	if err != nil {
+		return nil, failure(Aborted, err)
+	}
+	return wire.DecisionsToProto(answer), nil
+}
+
+// SnapshotScheduler returns its state.
+func (s *Scheduler) SnapshotScheduler(context.Context, *pb.SnapshotSchedulerRequest) (*pb.SnapshotSchedulerResponse, error) {
+	opened, err := s.current()
+	if err != nil {
+		return nil, err
+	}
+	state, err := opened.Snapshot()
+	if err != nil {
+		return nil, failure(Aborted, err)
+	}
+	return &pb.SnapshotSchedulerResponse{Snapshot: state}, nil
+}

@@ -1,0 +1,196 @@
+package cmaes
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+	"github.com/tunehost/tunehost/plugins/searchers/internal/cube"
+	"github.com/tunehost/tunehost/plugins/searchers/internal/outcomes"
+	"github.com/tunehost/tunehost/plugins/searchers/internal/sequence"
+)
+
+// maxPoints is the size up to which a space's points are remembered.
+const maxPoints = 1 << 16
+
+// Plugin is the searcher as it is served.
+var Plugin = sdk.SearcherPlugin{
+	Info: sdk.Info{
+		Kind:    sdk.KindSearcher,
+		Name:    "cmaes",
+		Version: "1.0.0",
+		Summary: "Adapts a normal distribution to where results get better (CMA-ES): for numbers, and hundreds of trials or more.",
+		Options: []byte(schema),
+	},
+	Open: open,
+}
+
+type searcher struct {
+	*layout
+	options  options
+	space    *space.Space
+	seen     *space.Seen
+	sequence *sequence.Sobol
+	trials   *outcomes.Trials
+	// ended are trials that no generation has yet, finite how many of them have a
+	// finite result.
+	ended  []*outcomes.Outcome
+	finite int
+	// best is the best trial's point; nil: there is none.
+	best     space.Point
+	bestLoss float64
+	strategy *strategy // nil until startup trials have ended
+	restarts int
+}
+
+func open(problem sdk.Problem, text []byte) (sdk.Searcher, sdk.Traits, error) {
+	s, err := newSearcher(problem, text)
+	if err != nil {
+		return nil, sdk.Traits{}, err
+	}
+	return s, sdk.Traits{}, nil
+}
+
+func newSearcher(problem sdk.Problem, text []byte) (*searcher, error) {
+	o, err := readOptions(text)
+	if err != nil {
+		return nil, err
+	}
+	if n := len(problem.Objectives); n > 1 {
+		return nil, fmt.Errorf("cmaes has one objective, not %d: use tpe, gp or nsga2, or keep one objective", n)
+	}
+	if err := problem.Space.Validate(); err != nil {
+		return nil, err
+	}
+	limit := maxPoints
+	if o.Repeats {
+		limit = 0
+	}
+	seen, err := space.NewSeen(problem.Space, limit)
+	if err != nil {
+		return nil, err
+	}
+	points, err := sequence.New(len(problem.Space.Params), problem.Seed)
+	return &searcher{layout: newLayout(problem.Space), options: o, space: problem.Space, seen: seen, sequence: points, trials: outcomes.New(problem)}, err
+}
+
+// Observe moves the distribution as soon as a generation has ended.
+func (s *searcher) Observe(_ context.Context, events []sdk.Event) error {
+	for i := range events {
+		e := &events[i]
+		if e.Kind == sdk.TrialAdded {
+			s.seen.Add(e.Point)
+		}
+		outcome, err := s.trials.Observe(e)
+		if err != nil {
+			return err
+		}
+		if outcome != nil {
+			s.take(outcome)
+		}
+	}
+	return nil
+}
+
+// take counts a trial that has ended.
+func (s *searcher) take(o *outcomes.Outcome) {
+	if o.Finite() && (s.best == nil || o.Losses[0] < s.bestLoss) {
+		s.best, s.bestLoss = o.Point, o.Losses[0]
+	}
+	s.ended = append(s.ended, o)
+	if o.Finite() {
+		s.finite++
+	}
+	switch {
+	case s.strategy == nil:
+		if s.finite >= s.options.Startup {
+			s.begin()
+			s.ended, s.finite = nil, 0
+		}
+	case len(s.ended) >= s.strategy.size && 2*s.finite >= s.strategy.size:
+		s.strategy.learn(s.ended)
+		s.ended, s.finite = nil, 0
+		s.restart()
+	}
+}
+
+// begin makes the first distribution: around the best third of the trials, the more
+// the better they are, with categories that are likely where they are common there.
+func (s *searcher) begin() {
+	slices.SortStableFunc(s.ended, func(a, b *outcomes.Outcome) int { return cmp.Compare(a.Losses[0], b.Losses[0]) })
+	var top []step
+	for _, o := range s.ended[:(s.finite+2)/3] {
+		top = append(top, step{trial: o.Trial, at: cube.Of(s.axes, o.Point)})
+	}
+	weights := newRates(2*len(top)+1, len(s.numbers)).weights[:len(top)]
+	s.strategy = newStrategy(s.layout, s.options, population(s.layout, s.options), middle(top, weights, len(s.axes)))
+	s.strategy.learnChoices(top, weights, firstRate)
+}
+
+// middle is the weighted mean of the trials that have a parameter, and 0.5 for what
+// none has.
+func middle(top []step, weights []float64, dims int) []float64 {
+	at := make([]float64, dims)
+	for i := range at {
+		sum, weight := 0.0, 0.0
+		for k, t := range top {
+			if !math.IsNaN(t.at[i]) {
+				sum += float64(weights[k] * t.at[i])
+				weight += weights[k]
+			}
+		}
+		at[i] = 0.5
+		if weight > 0 {
+			at[i] = sum / weight
+		}
+	}
+	return at
+}
+
+// restart begins again elsewhere when there is nothing more to find.
+func (s *searcher) restart() {
+	if !s.strategy.watch.stopped || !s.options.Restarts {
+		return
+	}
+	s.restarts++
+	at := make([]float64, len(s.axes))
+	const far = 1 << 24 // of the sequence's points, beyond those of the first trials
+	for i := range at {
+		at[i] = 0.5
+		if i < s.sequence.Dimensions() {
+			at[i] = s.sequence.At(uint32(far+s.restarts), i)
+		}
+	}
+	const largest = 1 << 14
+	s.strategy = newStrategy(s.layout, s.options, min(2*s.strategy.size, largest), at)
+}
+
+// Suggest answers each request by itself.
+func (s *searcher) Suggest(ctx context.Context, requests []sdk.Request) (sdk.Suggestions, error) {
+	var answer sdk.Suggestions
+	for _, request := range requests {
+		if err := ctx.Err(); err != nil {
+			return sdk.Suggestions{}, err
+		}
+		p, err := s.suggest(request)
+		if err != nil {
+			return sdk.Suggestions{}, fmt.Errorf("trial %d: %w", request.Trial, err)
+		}
+		if p == nil {
+			answer.Status = sdk.Exhausted
+			break
+		}
+		answer.Points = append(answer.Points, p)
+	}
+	return answer, nil
+}
+
+// suggest returns nil when there is no point left.
+func (s *searcher) suggest(request sdk.Request) (space.Point, error) {
+	d := &drawing{searcher: s, request: request, rng: space.NewRand(request.Seed), wide: 1}
+	return s.seen.Pick(request.Given, d.rng, d.draw)
+}

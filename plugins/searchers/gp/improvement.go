@@ -1,0 +1,45 @@
+package gp
+
+import "github.com/tunehost/tunehost/plugins/searchers/internal/portable"
+
+// logImprovement is the logarithm of φ(z)+zΦ(z), the expected improvement in units of
+// the standard deviation where the best value lies z of them above the mean, and its
+// derivative. The logarithm is right where the improvement itself is nothing but
+// rounding (S. Ament and others, Unexpected Improvements to Expected Improvement for
+// Bayesian Optimization, 2023).
+func logImprovement(z float64) (value, slope float64) {
+	density := -float64(z*z)/2 - logRootTau
+	if z < 0 {
+		t, r := -z, ratio(-z)
+		rest := 1 - float64(t*r)
+		if t > 1e5 {
+			rest = 1 / t / t
+		}
+		return density + portable.Log(rest), r / rest
+	}
+	phi := portable.Exp(density)
+	upper := 1 - float64(phi*ratio(z))
+	h := phi + float64(z*upper)
+	return portable.Log(h), upper / h
+}
+
+// logRootTau is ln √(2π).
+const logRootTau = 0.91893853320467274178
+
+// ratio is Mills' ratio of the normal distribution, (1-Φ(t))/φ(t), for t >= 0.
+func ratio(t float64) float64 {
+	if t < 3 {
+		// Marsaglia's series for Φ, of which nothing is lost here.
+		sum, term := t, t
+		for k := 3.0; term > sum*1e-17; k += 2 {
+			term = float64(term * t * t / k)
+			sum += term
+		}
+		return 0.5*portable.Exp(float64(t*t)/2+logRootTau) - sum
+	}
+	fraction := t
+	for k := 60.0; k >= 1; k-- {
+		fraction = t + k/fraction
+	}
+	return 1 / fraction
+}

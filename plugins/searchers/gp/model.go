@@ -1,0 +1,153 @@
+package gp
+
+import (
+	"math"
+
+	"github.com/tunehost/tunehost/plugins/searchers/internal/dense"
+)
+
+// model is the posterior of a Gaussian process. Points without a result can be added:
+// they make it sure of itself where they are, and leave its mean as it is, which is
+// what results that are as expected would do.
+type model struct {
+	shape   shape
+	numbers int
+	x       [][]float64 // the numbers times the roots of their rates
+	roots   []float64
+	// results is how many of the points have one.
+	results int
+	root    dense.Matrix // Cholesky's, of the covariance
+	inverse dense.Matrix // the inverse of root
+	weights []float64    // of the results in the mean
+	// means are those at the points with a result, and best is the least mean at
+	// any point.
+	means []float64
+	best  float64
+	k, u  []float64 // room
+}
+
+// newModel has room for so many further points. It is nil where the covariance is
+// singular, which noise prevents.
+func newModel(s shape, x [][]float64, y []float64, numbers, further int) *model {
+	n := len(x) + further
+	m := &model{shape: s, numbers: numbers, root: dense.New(n, n), inverse: dense.New(n, n), k: make([]float64, n), u: make([]float64, n), best: math.Inf(1)}
+	for _, rate := range s.rates[:numbers] {
+		m.roots = append(m.roots, math.Sqrt(rate))
+	}
+	for _, at := range x {
+		if !m.append(m.scaled(at)) {
+			return nil
+		}
+	}
+	m.results = len(x)
+	m.weights = append(m.weights, y...)
+	dense.Solve(m.root[:len(x)], m.weights)
+	dense.SolveTransposed(m.root[:len(x)], m.weights)
+	for i, w := range m.weights {
+		m.means = append(m.means, y[i]-float64(s.noise*w))
+		m.best = math.Min(m.best, m.means[i])
+	}
+	return m
+}
+
+// scaled is a point as the model keeps it.
+func (m *model) scaled(x []float64) []float64 {
+	at := make([]float64, len(x))
+	copy(at, x)
+	for k, root := range m.roots {
+		at[k] *= root
+	}
+	return at
+}
+
+// append adds a point to the covariance.
+func (m *model) append(at []float64) bool {
+	n := len(m.x)
+	m.covariances(at)
+	copy(m.root[n], m.k[:n])
+	m.root[n][n] = m.shape.scale + m.shape.noise
+	if !dense.CholeskyRow(m.root, n) {
+		return false
+	}
+	dense.InvertRow(m.inverse, m.root, n)
+	m.x = append(m.x, at)
+	return true
+}
+
+// pend adds a point without a result.
+func (m *model) pend(x []float64) {
+	if len(m.x) == len(m.root) {
+		return
+	}
+	at := m.scaled(x)
+	mean, _ := m.predict(at)
+	m.best = math.Min(m.best, mean)
+	m.append(at)
+}
+
+// covariances sets k to those of a point with all others.
+func (m *model) covariances(at []float64) {
+	for i, x := range m.x {
+		m.k[i], _ = matern(m.square(at, x))
+		m.k[i] *= m.shape.scale
+	}
+}
+
+// square is the squared distance of two points.
+func (m *model) square(a, b []float64) (sum float64) {
+	for k := range m.numbers {
+		d := a[k] - b[k]
+		sum += float64(d * d)
+	}
+	for k := m.numbers; k < len(a); k++ {
+		if a[k] != b[k] {
+			sum += m.shape.rates[k]
+		}
+	}
+	return sum
+}
+
+// predict is the mean and the standard deviation of the function at a scaled point.
+func (m *model) predict(at []float64) (mean, sd float64) {
+	m.covariances(at)
+	return m.conclude()
+}
+
+// conclude is predict's end, and sets u.
+func (m *model) conclude() (mean, sd float64) {
+	n := len(m.x)
+	for i := range n {
+		m.u[i] = dense.Dot(m.inverse[i][:i+1], m.k)
+	}
+	variance := m.shape.scale - dense.Dot(m.u[:n], m.u)
+	return dense.Dot(m.weights, m.k), math.Sqrt(math.Max(variance, 1e-10*m.shape.scale))
+}
+
+// slopes is predict with the gradients by the numbers, of the scaled point.
+func (m *model) slopes(at, ofMean, ofSD []float64) (mean, sd float64) {
+	n := len(m.x)
+	bends := make([]float64, n)
+	for i, x := range m.x {
+		value, slope := matern(m.square(at, x))
+		m.k[i], bends[i] = m.shape.scale*value, 2*m.shape.scale*slope
+	}
+	mean, sd = m.conclude()
+	v := make([]float64, n)
+	for i := range n {
+		dense.Add(v, m.u[i], m.inverse[i][:i+1])
+	}
+	clear(ofMean)
+	clear(ofSD)
+	for i, x := range m.x {
+		byMean, bySD := 0.0, -v[i]*bends[i]/sd
+		if i < m.results {
+			byMean = m.weights[i] * bends[i]
+		}
+		for k := range m.numbers {
+			d := at[k] - x[k]
+			ofMean[k] += float64(byMean * d)
+			ofSD[k] += float64(bySD * d)
+		}
+	}
+	return mean, sd
+}

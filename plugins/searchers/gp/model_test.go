@@ -1,0 +1,192 @@
+package gp
+
+import (
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+// someData is n points of two numbers and a choice.
+func someData(n int, seed uint64) (x [][]float64, y []float64) {
+	rng := space.NewRand(seed)
+	for range n {
+		at := []float64{rng.Float64(), rng.Float64(), math.Floor(rng.Float64() * 3)}
+		x = append(x, at)
+		y = append(y, math.Sin(5*at[0])+at[1]*at[2]-1)
+	}
+	standardise(y)
+	return x, y
+}
+
+var someShape = shape{rates: []float64{8, 2, 0.7}, scale: 1.3, noise: 0.01}
+
+// covariance is the kernel as it is in books.
+func covariance(s shape, a, b []float64) float64 {
+	square := 0.0
+	for k, rate := range s.rates {
+		d := a[k] - b[k]
+		if k == 2 && d != 0 {
+			d = 1
+		}
+		square += rate * d * d
+	}
+	r := math.Sqrt(5 * square)
+	return s.scale * (1 + r + r*r/3) * math.Exp(-r)
+}
+
+// The posterior is that of the formulae, with gonum's inverse.
+func TestPosterior(t *testing.T) {
+	x, y := someData(15, 1)
+	pending := [][]float64{{0.9, 0.9, 1}, {0.1, 0.5, 2}}
+	m := newModel(someShape, x, y, 2, len(pending))
+	for _, p := range pending {
+		m.pend(p)
+	}
+	at := []float64{0.3, 0.6, 1}
+	mean, sd := m.predict(m.scaled(at))
+	wantMean, _ := formula(x, y, at)
+	_, wantSD := formula(append(x, pending...), append(y, 0, 0), at)
+	if math.Abs(mean-wantMean) > 1e-9 || math.Abs(sd-wantSD) > 1e-9 {
+		t.Errorf("%v ± %v, want %v ± %v", mean, sd, wantMean, wantSD)
+	}
+	for i := range x {
+		if want, _ := formula(x, y, x[i]); math.Abs(m.means[i]-want) > 1e-9 {
+			t.Errorf("the mean at point %d is %v, want %v", i, m.means[i], want)
+		}
+	}
+}
+
+func formula(x [][]float64, y, at []float64) (mean, sd float64) {
+	n := len(x)
+	k, row := mat.NewDense(n, n, nil), mat.NewVecDense(n, nil)
+	for i := range x {
+		for j := range x {
+			k.Set(i, j, covariance(someShape, x[i], x[j]))
+		}
+		k.Set(i, i, k.At(i, i)+someShape.noise)
+		row.SetVec(i, covariance(someShape, x[i], at))
+	}
+	var inverse mat.Dense
+	if err := inverse.Inverse(k); err != nil {
+		panic(err)
+	}
+	var u mat.VecDense
+	u.MulVec(&inverse, row)
+	return mat.Dot(&u, mat.NewVecDense(n, y)), math.Sqrt(someShape.scale - mat.Dot(&u, row))
+}
+
+// difference is the derivative of f by x[k], from two values.
+func difference(f func([]float64) float64, x []float64, k int) float64 {
+	const h = 1e-5
+	above, below := append([]float64(nil), x...), append([]float64(nil), x...)
+	above[k] += h
+	below[k] -= h
+	return (f(above) - f(below)) / (2 * h)
+}
+
+func TestSlopes(t *testing.T) {
+	x, y := someData(15, 2)
+	m := newModel(someShape, x, y, 2, 1)
+	m.pend([]float64{0.5, 0.5, 0})
+	at := m.scaled([]float64{0.35, 0.6, 2})
+	ofMean, ofSD := make([]float64, 2), make([]float64, 2)
+	m.slopes(at, ofMean, ofSD)
+	for k := range 2 {
+		mean := difference(func(x []float64) float64 { mean, _ := m.predict(x); return mean }, at, k)
+		sd := difference(func(x []float64) float64 { _, sd := m.predict(x); return sd }, at, k)
+		if math.Abs(mean-ofMean[k]) > 1e-6 || math.Abs(sd-ofSD[k]) > 1e-6 {
+			t.Errorf("by %d: %v and %v, want %v and %v", k, ofMean[k], ofSD[k], mean, sd)
+		}
+	}
+}
+
+func newFitting(x [][]float64, y []float64) *fitting {
+	f := &fitting{x: x, y: y, numbers: 2}
+	f.prepare()
+	return f
+}
+
+func TestFitGradient(t *testing.T) {
+	x, y := someData(20, 3)
+	f := newFitting(x, y)
+	theta, gradient := []float64{0.5, -1, 0.2, 0.3, -3}, make([]float64, 5)
+	f.loss(theta, gradient)
+	for k := range theta {
+		want := difference(func(theta []float64) float64 { return f.loss(theta, make([]float64, 5)) }, theta, k)
+		if math.Abs(want-gradient[k]) > 1e-5 {
+			t.Errorf("by %d: %v, want %v", k, gradient[k], want)
+		}
+	}
+}
+
+// The shape tells what matters from what does not, and noise from signal.
+func TestFit(t *testing.T) {
+	rng := space.NewRand(5)
+	var x [][]float64
+	var y, noisy []float64
+	for range 80 {
+		at := []float64{rng.Float64(), rng.Float64(), math.Floor(rng.Float64() * 3)}
+		x, y = append(x, at), append(y, math.Sin(6*at[0]))
+		noisy = append(noisy, math.Sin(6*at[0])+0.5*rng.NormFloat64())
+	}
+	standardise(y)
+	standardise(noisy)
+	if s := fit(x, y, 2); !(s.rates[0] > 20*s.rates[1] && s.rates[0] > 20*s.rates[2] && s.noise < 1e-3) {
+		t.Errorf("%+v", s)
+	}
+	if s := fit(x, noisy, 2); !(s.noise > 0.1 && s.noise < 0.6) {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestLogImprovement(t *testing.T) {
+	normal := distuv.UnitNormal
+	for z := -6.0; z < 9; z += 0.0371 {
+		got, slope := logImprovement(z)
+		h := normal.Prob(z) + z*normal.CDF(z)
+		if math.Abs(got-math.Log(h)) > 1e-8 || math.Abs(slope-normal.CDF(z)/h) > 1e-6*slope {
+			t.Fatalf("at %v: %v, want %v; slope %v, want %v", z, got, math.Log(h), slope, normal.CDF(z)/h)
+		}
+	}
+	// Far below the asymptote is all there is: -z²/2 - ln(z²√(2π)).
+	for _, z := range []float64{-1e2, -1e4, -1e6, -1e9} {
+		got, slope := logImprovement(z)
+		want := -z*z/2 - 2*math.Log(-z) - logRootTau
+		if math.Abs(got-want) > 1e-3 || math.Abs(slope/-z-1) > 1e-3 {
+			t.Errorf("at %v: %v, want %v; slope %v", z, got, want, slope)
+		}
+	}
+}
+
+func TestWarp(t *testing.T) {
+	inf := math.Inf(1)
+	z := warp([]float64{1, 100, 3, inf, 2, 1e300, 5})
+	mean, variance := moments(z)
+	if math.Abs(mean) > 1e-9 || math.Abs(variance-1) > 1e-9 || z[3] != z[5] || !(z[0] < z[4] && z[4] < z[2] && z[2] < z[6] && z[6] < z[1] && z[1] < z[3]) {
+		t.Error(z)
+	}
+	for _, same := range [][]float64{{2, 2, 2}, {inf, inf}, {math.MaxFloat64, -math.MaxFloat64}, {7}} {
+		for _, x := range warp(same) {
+			if math.IsNaN(x) || math.Abs(x) > 1 {
+				t.Errorf("%v became %v", same, warp(same))
+			}
+		}
+	}
+	// What is log-normal, with a skewness of about 20, becomes nearly normal.
+	rng := space.NewRand(3)
+	var losses []float64
+	for range 400 {
+		losses = append(losses, math.Exp(2*rng.NormFloat64()))
+	}
+	skew := 0.0
+	for _, x := range warp(losses) {
+		skew += x * x * x / 400
+	}
+	if math.Abs(skew) > 1 {
+		t.Errorf("skewness %.2f", skew)
+	}
+}

@@ -1,0 +1,69 @@
+package gp
+
+import (
+	"math"
+
+	"github.com/tunehost/tunehost/plugins/searchers/internal/dense"
+	"github.com/tunehost/tunehost/plugins/searchers/internal/portable"
+)
+
+// price is how long trials take: the logarithm of their seconds as a linear function
+// of the features, by ridge regression, which is about all that few and noisy times
+// can tell.
+type price struct {
+	layout  *layout
+	weights []float64 // of the columns
+}
+
+// newPrice learns from the trials that took some time; nil where there are none.
+func (h *history) newPrice() *price {
+	p := &price{layout: h.layout}
+	var gram dense.Matrix
+	for i := range h.trials {
+		t := &h.trials[i]
+		if t.losses == nil || !(t.seconds > 0) {
+			continue
+		}
+		row := p.columns(t.x)
+		if gram == nil {
+			gram, p.weights = dense.Identity(len(row)), make([]float64, len(row))
+		}
+		for j, x := range row {
+			dense.Add(gram[j][:j+1], x, row)
+		}
+		dense.Add(p.weights, portable.Log(t.seconds), row)
+	}
+	if gram == nil || !dense.Cholesky(gram) {
+		return nil
+	}
+	dense.Solve(gram, p.weights)
+	dense.SolveTransposed(gram, p.weights)
+	return p
+}
+
+// columns are what the regression is on: the numbers, a constant, and 1 for the
+// category of each choice. The constant is large, so that it is hardly shrunk.
+func (p *price) columns(x []float64) []float64 {
+	const large = 1000
+	row := make([]float64, 0, len(x)+1)
+	for _, u := range x[:p.layout.numbers] {
+		row = append(row, u-0.5)
+	}
+	row = append(row, large)
+	for k := p.layout.numbers; k < len(x); k++ {
+		start, choices := len(row), p.layout.axes[p.layout.order[k]].Choices
+		for range choices {
+			row = append(row, 0)
+		}
+		if x[k] >= 0 && x[k] < float64(choices) {
+			row[start+int(x[k])] = 1
+		}
+	}
+	return row
+}
+
+// at is the logarithm of the seconds at a point. The slopes by the numbers are the
+// first of the weights.
+func (p *price) at(x []float64) float64 {
+	return math.Max(-100, math.Min(100, dense.Dot(p.columns(x), p.weights)))
+}

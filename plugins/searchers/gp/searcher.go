@@ -1,0 +1,131 @@
+package gp
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+	"github.com/tunehost/tunehost/plugins/searchers/internal/sequence"
+)
+
+const (
+	// maxPoints is the size up to which a space's points are remembered.
+	maxPoints = 1 << 16
+	// maxPending is how many trials without a result the model has.
+	maxPending = 64
+	// maxProposals is how many of the best points that were looked at may be
+	// refused before points are drawn at random.
+	maxProposals = 64
+)
+
+// Plugin is the searcher as it is served.
+var Plugin = sdk.SearcherPlugin{
+	Info: sdk.Info{
+		Kind:    sdk.KindSearcher,
+		Name:    "gp",
+		Version: "1.0.0",
+		Summary: "Models results as a Gaussian process and tries where the expected improvement is largest: for trials that are expensive.",
+		Options: []byte(schema),
+	},
+	Open: open,
+}
+
+type searcher struct {
+	*layout
+	options  options
+	space    *space.Space
+	seen     *space.Seen
+	sequence *sequence.Sobol
+	history  *history
+	shapes   shapes
+}
+
+func open(problem sdk.Problem, text []byte) (sdk.Searcher, sdk.Traits, error) {
+	s, err := newSearcher(problem, text)
+	if err != nil {
+		return nil, sdk.Traits{}, err
+	}
+	return s, sdk.Traits{}, nil
+}
+
+func newSearcher(problem sdk.Problem, text []byte) (*searcher, error) {
+	o, err := readOptions(text)
+	if err != nil {
+		return nil, err
+	}
+	if err := problem.Space.Validate(); err != nil {
+		return nil, err
+	}
+	limit := maxPoints
+	if o.Repeats {
+		limit = 0
+	}
+	seen, err := space.NewSeen(problem.Space, limit)
+	if err != nil {
+		return nil, err
+	}
+	points, err := sequence.New(len(problem.Space.Params), problem.Seed)
+	l := newLayout(problem.Space)
+	return &searcher{layout: l, options: o, space: problem.Space, seen: seen, sequence: points, history: newHistory(l, max(1, len(problem.Objectives)))}, err
+}
+
+// Observe keeps the data up to date; models are made when they are needed.
+func (s *searcher) Observe(_ context.Context, events []sdk.Event) error {
+	for i := range events {
+		if err := s.history.observe(&events[i]); err != nil {
+			return err
+		}
+		if events[i].Kind == sdk.TrialAdded {
+			s.seen.Add(events[i].Point)
+		}
+	}
+	return nil
+}
+
+// Suggest answers each request as if it were alone and those before were trials
+// that run.
+func (s *searcher) Suggest(ctx context.Context, requests []sdk.Request) (sdk.Suggestions, error) {
+	var answer sdk.Suggestions
+	for _, request := range requests {
+		if err := ctx.Err(); err != nil {
+			return sdk.Suggestions{}, err
+		}
+		s.history.forget(request.Trial)
+		p, err := s.suggest(request)
+		if err != nil {
+			return sdk.Suggestions{}, fmt.Errorf("trial %d: %w", request.Trial, err)
+		}
+		if p == nil {
+			answer.Status = sdk.Exhausted
+			break
+		}
+		s.history.ask(request.Trial, s.features(p))
+		answer.Points = append(answer.Points, p)
+	}
+	return answer, nil
+}
+
+// suggest returns nil when there is no point left.
+func (s *searcher) suggest(request sdk.Request) (space.Point, error) {
+	if err := s.space.CheckGiven(request.Given); err != nil {
+		return nil, err
+	}
+	rng := space.NewRand(request.Seed)
+	var proposals []space.Point
+	if s.history.finite >= s.options.Startup && len(s.order) > 0 && !s.seen.Full() {
+		proposals = s.propose(request.Given, rng)
+	}
+	return s.seen.Pick(request.Given, rng, func(try int) space.Point {
+		if try < len(proposals) {
+			return proposals[try]
+		}
+		p := s.space.Draw(rng)
+		for i := range s.sequence.Dimensions() {
+			if try == 0 {
+				p[i] = s.space.FromUnit(i, s.sequence.At(request.Trial, i))
+			}
+		}
+		return p
+	})
+}

@@ -1,0 +1,118 @@
+package gp
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+	"github.com/tunehost/tunehost/plugins/searchers/internal/portable"
+)
+
+// scalarise makes one loss of each counted trial's losses, +Inf where they are not
+// finite. Several are brought to ranges from 0 to 1, and combined by the largest of
+// them times a weight and a twentieth of the weighted sum (augmented Chebyshev), where
+// weights are random (J. Knowles, ParEGO, 2006): over many suggestions the whole front
+// is looked for.
+func (h *history) scalarise(places []int, rng space.Source) []float64 {
+	losses := make([]float64, len(places))
+	if h.objectives == 1 {
+		for k, i := range places {
+			losses[k] = h.trials[i].losses[0]
+		}
+		return worst(losses)
+	}
+	weights := simplex(h.objectives, rng)
+	for m, weight := range weights {
+		column := make([]float64, len(places))
+		for k, i := range places {
+			column[k] = h.trials[i].losses[m]
+		}
+		column = unit(warp(worst(column)))
+		for k, x := range column {
+			losses[k] = math.Max(losses[k], weight*x) + float64(0.05*weight*x)
+		}
+	}
+	for k, i := range places {
+		if !finite(h.trials[i].losses) {
+			losses[k] = math.Inf(1)
+		}
+	}
+	return losses
+}
+
+// worst makes losses that are not finite +Inf.
+func worst(losses []float64) []float64 {
+	for k, x := range losses {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			losses[k] = math.Inf(1)
+		}
+	}
+	return losses
+}
+
+// simplex is weights whose sum is 1, evenly distributed.
+func simplex(n int, rng space.Source) []float64 {
+	weights, sum := make([]float64, n), 0.0
+	for m := range weights {
+		weights[m] = -portable.Log(1 - rng.Float64())
+		sum += weights[m]
+	}
+	for m := range weights {
+		weights[m] /= math.Max(sum, 1e-300)
+	}
+	return weights
+}
+
+// unit brings values to the range from 0 to 1.
+func unit(values []float64) []float64 {
+	low, high := slices.Min(values), slices.Max(values)
+	for k := range values {
+		values[k] = (values[k] - low) / math.Max(high-low, 1e-300)
+	}
+	return values
+}
+
+// choose takes at most limit of trials, given their losses: a third are the best, a
+// third the last, and a third a random sample of all, by hashes of their numbers. So
+// with hundreds of trials the model stays good where it matters, at the same cost.
+func (h *history) choose(places []int, losses []float64, limit int) (some []int, theirs []float64) {
+	if len(places) <= limit {
+		return places, losses
+	}
+	order := make([]int, len(places))
+	for k := range order {
+		order[k] = k
+	}
+	taken := make([]bool, len(places))
+	count := 0
+	take := func(ordered []int, until int) {
+		for _, k := range ordered {
+			if count < until && !taken[k] {
+				taken[k] = true
+				count++
+			}
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(losses[a], losses[b]) })
+	take(order, limit/3)
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(b, a) })
+	take(order, limit*2/3)
+	hash := func(k int) uint64 { return mix(uint64(h.trials[places[k]].number)) }
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(hash(a), hash(b)) })
+	take(order, limit)
+	for k := range places {
+		if taken[k] {
+			some, theirs = append(some, places[k]), append(theirs, losses[k])
+		}
+	}
+	return some, theirs
+}
+
+// mix turns numbers into hashes (the finaliser of G. Steele's SplitMix64).
+func mix(z uint64) uint64 {
+	z += 0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}

@@ -1,0 +1,128 @@
+package gp
+
+import (
+	"math"
+	"slices"
+
+	"github.com/tunehost/tunehost/plugins/searchers/internal/portable"
+)
+
+// warp makes losses such as a Gaussian process expects, of mean 0 and variance 1,
+// without changing their order: those that failed become as bad as the worst, then
+// Yeo and Johnson's power transform with the power from 0 to 1 that makes them most
+// nearly normal: bad losses come nearer together, good ones do not.
+func warp(losses []float64) []float64 {
+	z, any := fill(losses)
+	if !any {
+		return z
+	}
+	centre(z)
+	best, least := 1.0, math.Inf(1)
+	for power := 0.0; power <= 1; power += 0.25 {
+		if loss := misfit(z, power); loss < least {
+			best, least = power, loss
+		}
+	}
+	for k, x := range z {
+		z[k] = power(x, best)
+	}
+	standardise(z)
+	return z
+}
+
+// fill replaces +Inf by the worst finite loss; any is false where there is none, and
+// all are 0. Losses are halved where their range would overflow.
+func fill(losses []float64) (z []float64, any bool) {
+	high := math.Inf(-1)
+	for _, x := range losses {
+		if !math.IsInf(x, 1) {
+			high, any = math.Max(high, x), true
+		}
+	}
+	z = make([]float64, len(losses))
+	for k, x := range losses {
+		if any {
+			z[k] = math.Min(x, high) / 1024
+		}
+	}
+	return z, any
+}
+
+// centre subtracts the median and divides by the median distance from it, or where
+// that is 0 by the mean one. Outliers end at a thousand times that.
+func centre(z []float64) {
+	const outlier = 1000
+	middle := median(z)
+	away, sum := make([]float64, len(z)), 0.0
+	for k := range z {
+		z[k] -= middle
+		away[k] = math.Abs(z[k])
+		sum += away[k] / float64(len(z))
+	}
+	width := median(away)
+	if width == 0 {
+		width = sum
+	}
+	if width == 0 {
+		return
+	}
+	for k := range z {
+		z[k] = math.Max(-outlier, math.Min(outlier, z[k]/width))
+	}
+}
+
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	n := len(sorted)
+	return sorted[(n-1)/2]/2 + sorted[n/2]/2
+}
+
+// standardise makes the mean 0 and the variance 1, where it is not 0.
+func standardise(z []float64) {
+	mean, variance := moments(z)
+	if !(variance > 0) {
+		clear(z)
+		return
+	}
+	for k := range z {
+		z[k] = (z[k] - mean) / math.Sqrt(variance)
+	}
+}
+
+func moments(z []float64) (mean, variance float64) {
+	n := float64(len(z))
+	for _, x := range z {
+		mean += x / n
+	}
+	for _, x := range z {
+		variance += float64((x-mean)*(x-mean)) / n
+	}
+	return mean, variance
+}
+
+// power is Yeo and Johnson's transform of x with power p (A New Family of Power
+// Transformations to Improve Normality or Symmetry, 2000).
+func power(x, p float64) float64 {
+	if x < 0 {
+		return -power(-x, 2-p)
+	}
+	if math.Abs(p) < 1e-9 {
+		return portable.Log(1 + x)
+	}
+	return (portable.Exp(p*portable.Log(1+x)) - 1) / p
+}
+
+// misfit is the negative logarithm of the likelihood of normal values transformed
+// with power p, for each value.
+func misfit(z []float64, p float64) float64 {
+	transformed, jacobian := make([]float64, len(z)), 0.0
+	for k, x := range z {
+		transformed[k] = power(x, p)
+		jacobian += math.Copysign(portable.Log(1+math.Abs(x)), x)
+	}
+	_, variance := moments(transformed)
+	if !(variance > 0) {
+		return math.Inf(1)
+	}
+	return portable.Log(variance)/2 - (p-1)*jacobian/float64(len(z))
+}

@@ -1,0 +1,140 @@
+// Package dense has the linear algebra that searchers need, with the same bits on
+// every machine: sums are added up in an order that is written here, and each product
+// is rounded by an explicit conversion, so that compilers cannot fuse it with what it
+// is added to. That of gonum is not used because its kernels are in assembly on some
+// machines, which add up in another order: its dot product of 33 numbers has other
+// bits on amd64 than in WebAssembly.
+//
+// Matrices are slices of rows, of which those of symmetric and lower triangular ones
+// hold what is left of the diagonal, the diagonal included, and may hold anything
+// right of it. Lengths must fit; they are not checked.
+package dense
+
+import "math"
+
+// Matrix is rows.
+type Matrix [][]float64
+
+// New is a matrix of zeros.
+func New(rows, columns int) Matrix {
+	m, cells := make(Matrix, rows), make([]float64, rows*columns)
+	for i := range m {
+		m[i] = cells[i*columns : (i+1)*columns : (i+1)*columns]
+	}
+	return m
+}
+
+// Identity is the unit matrix.
+func Identity(n int) Matrix {
+	m := New(n, n)
+	for i := range m {
+		m[i][i] = 1
+	}
+	return m
+}
+
+// Dot is the sum of the products of a and b, which is as long or longer.
+func Dot(a, b []float64) float64 {
+	var s0, s1, s2, s3 float64
+	b = b[:len(a)]
+	for len(a) >= 4 && len(b) >= 4 {
+		s0 += float64(a[0] * b[0])
+		s1 += float64(a[1] * b[1])
+		s2 += float64(a[2] * b[2])
+		s3 += float64(a[3] * b[3])
+		a, b = a[4:], b[4:]
+	}
+	for i, x := range a {
+		s0 += float64(x * b[i])
+	}
+	return (s0 + s1) + (s2 + s3)
+}
+
+// Add adds x times a to b, which is as long or longer.
+func Add(b []float64, x float64, a []float64) {
+	b = b[:len(a)]
+	for i, y := range a {
+		b[i] += float64(x * y)
+	}
+}
+
+// Cholesky turns the symmetric a into the lower triangular l with l·lᵀ = a, in its
+// place; false where a is not positive definite.
+func Cholesky(a Matrix) bool {
+	for i := range a {
+		if !CholeskyRow(a, i) {
+			return false
+		}
+	}
+	return true
+}
+
+// CholeskyRow does so with row i alone; those before it must be done.
+func CholeskyRow(a Matrix, i int) bool {
+	row := a[i]
+	for j := range i {
+		row[j] = (row[j] - Dot(row[:j], a[j])) / a[j][j]
+	}
+	rest := row[i] - Dot(row[:i], row)
+	if !(rest > 0) || math.IsInf(rest, 1) {
+		return false
+	}
+	row[i] = math.Sqrt(rest)
+	return true
+}
+
+// Times is the lower triangular l times x.
+func Times(l Matrix, x []float64) []float64 {
+	y := make([]float64, len(l))
+	for i := range l {
+		y[i] = Dot(l[i][:i+1], x)
+	}
+	return y
+}
+
+// Solve replaces b by x with l·x = b, for a lower triangular l.
+func Solve(l Matrix, b []float64) {
+	for i := range b {
+		b[i] = (b[i] - Dot(l[i][:i], b)) / l[i][i]
+	}
+}
+
+// SolveTransposed replaces b by x with lᵀ·x = b, for a lower triangular l.
+func SolveTransposed(l Matrix, b []float64) {
+	for i := len(b) - 1; i >= 0; i-- {
+		b[i] /= l[i][i]
+		Add(b, -b[i], l[i][:i])
+	}
+}
+
+// Invert sets w to the inverse of the lower triangular l, which is one too.
+func Invert(w, l Matrix) {
+	for i := range l {
+		InvertRow(w, l, i)
+	}
+}
+
+// InvertRow does so with row i alone; those before it must be done.
+func InvertRow(w, l Matrix, i int) {
+	row := w[i][:i+1]
+	clear(row)
+	for k := range i {
+		Add(row, l[i][k], w[k][:k+1])
+	}
+	for j := range i {
+		row[j] = -row[j] / l[i][i]
+	}
+	row[i] = 1 / l[i][i]
+}
+
+// Gram sets g to wᵀ·w for a lower triangular w: the inverse of l·lᵀ if w is that of l.
+func Gram(g, w Matrix) {
+	for i := range w {
+		clear(g[i][:i+1])
+	}
+	for k, row := range w {
+		for i := range k + 1 {
+			Add(g[i], row[i], row[:i+1])
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package dense
+
+import (
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+// definite is a random positive definite matrix.
+func definite(n int, seed uint64) Matrix {
+	rng, m := space.NewRand(seed), New(n, n)
+	roots := New(n, n)
+	for i := range roots {
+		for j := range roots {
+			roots[i][j] = rng.Float64() - 0.5
+		}
+	}
+	for i := range m {
+		for j := range m {
+			m[i][j] = Dot(roots[i], roots[j])
+		}
+		m[i][i] += 0.1
+	}
+	return m
+}
+
+func clone(m Matrix) Matrix {
+	c := New(len(m), len(m))
+	for i := range m {
+		copy(c[i], m[i])
+	}
+	return c
+}
+
+// dense is m for gonum, mirrored at the diagonal if symmetric.
+func dense(m Matrix, symmetric bool) *mat.Dense {
+	d := mat.NewDense(len(m), len(m), nil)
+	for i := range m {
+		for j := range i + 1 {
+			d.Set(i, j, m[i][j])
+			if symmetric {
+				d.Set(j, i, m[i][j])
+			}
+		}
+	}
+	return d
+}
+
+func near(t *testing.T, what string, got, want mat.Matrix) {
+	t.Helper()
+	if !mat.EqualApprox(got, want, 1e-9) {
+		t.Errorf("%s:\n%v, want\n%v", what, mat.Formatted(got), mat.Formatted(want))
+	}
+}
+
+// What gonum has is the oracle.
+func TestAgainstGonum(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 7, 20, 41} {
+		a := definite(n, uint64(n))
+		l, w, g := clone(a), New(n, n), New(n, n)
+		if !Cholesky(l) {
+			t.Fatal("not positive definite")
+		}
+		Invert(w, l)
+		Gram(g, w)
+		var product, inverse mat.Dense
+		product.Mul(dense(l, false), dense(l, false).T())
+		near(t, "l·lᵀ", &product, dense(a, true))
+		if err := inverse.Inverse(dense(a, true)); err != nil {
+			t.Fatal(err)
+		}
+		near(t, "the inverse", dense(g, true), &inverse)
+	}
+}
+
+func TestSolve(t *testing.T) {
+	l := definite(9, 4)
+	Cholesky(l)
+	x := []float64{1, 2, 3, 4, 5, 6, 7, 8, 9}
+	b := Times(l, x)
+	Solve(l, b)
+	near(t, "Solve", mat.NewVecDense(9, b), mat.NewVecDense(9, x))
+	var product mat.VecDense
+	product.MulVec(dense(l, false).T(), mat.NewVecDense(9, x))
+	b = product.RawVector().Data
+	SolveTransposed(l, b)
+	near(t, "SolveTransposed", mat.NewVecDense(9, b), mat.NewVecDense(9, x))
+}
+
+func TestNotDefinite(t *testing.T) {
+	for _, a := range []Matrix{{{-1}}, {{1, 0}, {2, 1}}, {{math.NaN()}}, {{math.Inf(1)}}} {
+		if Cholesky(a) {
+			t.Errorf("%v has a root", a)
+		}
+	}
+}
+
+// A sum has one order, whatever the length.
+func TestDot(t *testing.T) {
+	a, sum := make([]float64, 0, 11), 0.0
+	for i := range 11 {
+		if a = append(a, float64(i+1)); Dot(a, a) != sum+a[i]*a[i] {
+			t.Errorf("%d: %v", i+1, Dot(a, a))
+		}
+		sum += a[i] * a[i]
+	}
+	big := []float64{1e16, 1, -1e16, 1}
+	if got := Dot(big, []float64{1, 1, 1, 1}); got != 0 { // from left to right it is 1
+		t.Error(got)
+	}
+}
+
+func BenchmarkCholesky(b *testing.B) {
+	a, l := definite(200, 1), New(200, 200)
+	for b.Loop() {
+		for i := range a {
+			copy(l[i], a[i])
+		}
+		Cholesky(l)
+	}
+}
+
+func BenchmarkInvert(b *testing.B) {
+	l, w := definite(200, 1), New(200, 200)
+	Cholesky(l)
+	for b.Loop() {
+		Invert(w, l)
+	}
+}
+
+func BenchmarkGram(b *testing.B) {
+	w, g := definite(200, 1), New(200, 200)
+	for b.Loop() {
+		Gram(g, w)
+	}
+}
