@@ -32,6 +32,10 @@ func removeCheckpoint(on disk, dir string) error {
 		}
 		return err
 	}
+	// Else the disk may have the old name, of what has half gone.
+	if err := on.sync(filepath.Dir(dir)); err != nil {
+		return err
+	}
 	return on.remove(gone)
 }
 
