@@ -215,6 +215,7 @@ func (m *Machine) failed(no TrialNo, err string, e *AttemptEnded) {
 	why := err
 	if e.RestoreFailed || damaged {
 		why += m.goBack(no)
+		m.warn(no, why)
 	}
 	t.reason = m.text(err)
 	m.idle(no)
