@@ -1,8 +1,8 @@
 package core
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 )
 
 // spare is a checkpoint that is not the newest of its trial any more.
@@ -51,7 +51,8 @@ func (m *Machine) makeRoom() {
 	}
 	if m.stored > limit && !m.full {
 		m.full = true
-		m.do(Warn{Text: fmt.Sprintf("the checkpoints take %d bytes, more than checkpoint.disk allows, %d; each is one that a trial may go on from, and is kept", m.stored, limit)})
+		m.do(Warn{Text: "the checkpoints take " + strconv.FormatInt(m.stored, 10) + " bytes, more than checkpoint.disk allows, " +
+			strconv.FormatInt(limit, 10) + "; each is one that a trial may go on from, and is kept"})
 	}
 }
 

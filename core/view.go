@@ -181,13 +181,13 @@ func (m *Machine) HadCheckpoint(no TrialNo) bool {
 // EachCheckpoint calls f for each checkpoint that is needed, perhaps several
 // times: by the trial that made it, or by one that goes on from it or is to.
 func (m *Machine) EachCheckpoint(f func(CheckpointRef)) {
-	for _, list := range m.ckpts {
-		for _, c := range list {
+	for no := range m.trials {
+		for _, c := range m.ckpts[TrialNo(no)] {
 			f(c.ref)
 		}
-	}
-	for _, x := range m.adopts {
-		f(x.from.ref)
+		if x, ok := m.adopts[TrialNo(no)]; ok {
+			f(x.from.ref)
+		}
 	}
 }
 

@@ -94,7 +94,7 @@ func folders(t *testing.T, dir, pattern string) []string {
 	return list
 }
 
-// checkpoint.disk: the oldest go, and the newest stays.
+// B-053, checkpoint.disk: the oldest go, and the newest stays.
 func TestCheckpointDisk(t *testing.T) {
 	t.Parallel()
 	o, _ := saves(t, "", "checkpoint: {disk: 5KiB}\n")
@@ -105,7 +105,7 @@ func TestCheckpointDisk(t *testing.T) {
 	}
 }
 
-// Population based training: a trial that goes on from another's checkpoint takes
+// B-053, B-054: in population based training a trial that goes on from another's checkpoint takes
 // it over without a copy, and nothing that nobody needs is left.
 func TestClonesAreNotCopied(t *testing.T) {
 	t.Parallel()
