@@ -97,6 +97,14 @@ type CheckpointRef struct {
 	Iteration uint64
 }
 
+// StartRef names the checkpoint that every trial starts from (Spec.Start).
+func StartRef(s Start) CheckpointRef {
+	return CheckpointRef{Trial: NoTrial, ID: 1, Iteration: s.Iteration}
+}
+
+// NoTrial is no trial's number.
+const NoTrial = ^TrialNo(0)
+
 // Audience is a set of listeners.
 type Audience uint8
 
@@ -148,6 +156,16 @@ type Observation struct {
 	// Last: Done was said with it, or a rule stopped the trial with it.
 	Last   bool
 	Reason string
+	// Runs is not 0 where it is of a suggestion with several runs, those from
+	// Trial on (Spec.Repeat). The searcher alone hears of it, and of nothing
+	// that single runs do. The listener finds their results in the machine.
+	Runs uint32
+	// Learned: it is of a trial of another experiment. Such trials are numbered
+	// from the highest number down, and are not in the machine: Params (when it
+	// is added) and Metrics and TrainNS (at its end) are here.
+	Learned bool
+	Params  []byte
+	TrainNS int64
 }
 
 // Outcome is how an experiment ended.

@@ -19,6 +19,18 @@ func (m *Machine) willAdopt(c Command, from checkpoint) {
 	m.adopts[c.Trial] = x
 }
 
+// clone has a new trial start from another's newest checkpoint, with nothing of
+// what the other one has reported.
+func (m *Machine) clone(no, donor TrialNo) {
+	from, ok := m.checkpointAt(donor, 0)
+	if !ok {
+		m.warn(no, "the trial that it is to start from has no checkpoint; it starts from the beginning")
+		return
+	}
+	from.results, from.cells, from.windows = 0, nil, nil
+	m.willAdopt(Command{Trial: no}, from)
+}
+
 // forgo drops an adoption that will not be made.
 func (m *Machine) forgo(no TrialNo) {
 	if x, ok := m.adopts[no]; ok {

@@ -15,7 +15,7 @@ func (m *Machine) stopTrial(no TrialNo, why string) {
 // is known by its last result; one that the user ends is known by none.
 func (m *Machine) remove(no TrialNo, why string, judged bool) {
 	t := &m.trials[no]
-	t.reason = m.text(why)
+	t.reason, t.dropped = m.text(why), !judged
 	m.move(no, Terminated)
 	m.forget(no)
 	delete(m.asked, no)

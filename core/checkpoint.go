@@ -166,6 +166,9 @@ func (m *Machine) restorePoint(no TrialNo) CheckpointRef {
 	if i := m.newest(no); i >= 0 && !m.trials[no].noRestore {
 		return m.ckpts[no][i].ref
 	}
+	if m.spec.Start != nil && !m.trials[no].noStart {
+		return StartRef(*m.spec.Start)
+	}
 	return CheckpointRef{}
 }
 
@@ -185,6 +188,7 @@ func (m *Machine) newest(no TrialNo) int {
 // what the next one does: the one before comes first, none comes last (B-057).
 func (m *Machine) goBack(no TrialNo) string {
 	from := m.liveOf(no).restored
+	m.trials[no].noStart = m.trials[no].noStart || from.Trial == NoTrial
 	for i := range m.ckpts[no] {
 		if m.ckpts[no][i].ref == from {
 			m.ckpts[no][i].bad = true
@@ -212,7 +216,7 @@ func (m *Machine) rewind(no TrialNo, l *live, ref CheckpointRef) {
 	}
 	m.scratch(t, l)
 	t.iteration = ref.Iteration
-	if ref.ID == 0 {
+	if ref.ID == 0 || ref.Trial == NoTrial {
 		return
 	}
 	c := &m.ckpts[no][m.newest(no)]

@@ -58,6 +58,24 @@ type (
 		Suggestion Suggestion
 		// Extra: it comes on top of the trials planned.
 		Extra bool
+		// Clone: it starts from Donor's newest checkpoint.
+		Clone bool
+		Donor TrialNo
+	}
+
+	// TrialLearned: the searcher shall know how a trial of another experiment
+	// ended. It comes before any trial.
+	TrialLearned struct {
+		// From names the other experiment and its trial, for people.
+		From string
+		// Params is a JSON object, as it would be of a trial here.
+		Params []byte
+		// Metrics are the values that count; none of one that failed.
+		Metrics   []Metric
+		Iteration uint64
+		// TrainNS is its training time.
+		TrainNS int64
+		Failed  bool
 	}
 
 	// MetricNamed: ID stands for Name from here on.

@@ -58,6 +58,7 @@ type Machine struct {
 	ask         ask
 	nextAsk     uint64
 	suggested   uint64
+	learned     uint32 // trials of other experiments
 	status      SearcherStatus
 	searchEnded bool // the scheduler knows that no further trial will come
 	waits       int  // "not yet" while nothing ran
@@ -144,6 +145,7 @@ func (e *ExperimentStarted) apply(m *Machine) {
 }
 
 func (e *SettingsChanged) apply(m *Machine) {
+	e.Spec.Repeat = m.spec.Repeat // numbers of trials depend on it
 	m.settings(e.Spec)
 	m.reopen()
 	m.searchEnded = m.searchEnded && m.exhausted()
@@ -192,8 +194,21 @@ func (m *Machine) bind(name string, id MetricID) {
 	}
 }
 
-// tell hands an observation to those who listen.
+// tell hands an observation to those who listen. Where suggestions have several
+// runs, the searcher hears of all runs together instead.
 func (m *Machine) tell(o Observation) uint64 {
+	together := m.runs() > 1 && o.Kind != SawEnd && o.Kind != SawSearchEnded
+	if together {
+		o.To &^= ToSearcher
+	}
+	number := m.say(o)
+	if together {
+		m.tellTogether(o)
+	}
+	return number
+}
+
+func (m *Machine) say(o Observation) uint64 {
 	m.observation++
 	o.Number = m.observation
 	if o.To&ToSearcher != 0 {

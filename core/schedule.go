@@ -134,7 +134,7 @@ func (m *Machine) wanted() int {
 	if waiting > ahead/2 {
 		return 0
 	}
-	n := room + ahead - waiting
+	n := (room + ahead - waiting + m.runs() - 1) / m.runs()
 	if m.spec.Trials >= 0 {
 		n = int(min(int64(n), m.spec.Trials-m.planned))
 	}
@@ -194,7 +194,11 @@ func (m *Machine) goingOn() bool {
 }
 
 func (e *TrialGiven) apply(m *Machine) {
+	first := len(m.trials)
 	m.create(e.Suggestion, e.Extra)
+	for no := first; e.Clone && no < len(m.trials); no++ {
+		m.clone(TrialNo(no), e.Donor)
+	}
 	m.askLess()
 }
 
@@ -210,13 +214,20 @@ func (m *Machine) create(s Suggestion, extra bool) {
 	if m.endsForGood() {
 		return
 	}
-	no := TrialNo(len(m.trials))
-	m.trials = append(m.trials, trial{extra: extra, params: m.store(s.Params)})
-	if s.Request != nil {
-		m.asked[no] = *s.Request
-	}
 	if !extra {
 		m.planned++
+	}
+	params := m.store(s.Params)
+	for range m.runs() {
+		m.createRun(s, params, extra)
+	}
+}
+
+func (m *Machine) createRun(s Suggestion, params span, extra bool) {
+	no := TrialNo(len(m.trials))
+	m.trials = append(m.trials, trial{extra: extra, params: params})
+	if s.Request != nil {
+		m.asked[no] = *s.Request
 	}
 	m.unfinished++
 	m.move(no, Pending)

@@ -15,6 +15,9 @@ type Spec struct {
 	Objectives []Objective `json:"objectives"`
 	// Trials is how many suggestions are run; negative: no bound.
 	Trials int64 `json:"trials"`
+	// Repeat is how many trials each suggestion is run as, its runs (B-105); 0
+	// and 1: one. What it was at the beginning holds for good.
+	Repeat uint32 `json:"repeat,omitempty"`
 	// Concurrency bounds the trials that run at a time; 0: no bound.
 	Concurrency uint32 `json:"concurrency,omitempty"`
 	// Request is what each trial needs unless it has a request of its own.
@@ -30,6 +33,10 @@ type Spec struct {
 	Stop       StopRules  `json:"stop"`
 	Budget     Budget     `json:"budget"`
 	Checkpoint Checkpoint `json:"checkpoint"`
+
+	// Start is a checkpoint from elsewhere that every trial starts from (B-054);
+	// nil: none.
+	Start *Start `json:"start,omitempty"`
 
 	// Retries is how often a failed trial is run again; negative: always.
 	Retries int32 `json:"retries,omitempty"`
@@ -52,6 +59,13 @@ type Spec struct {
 	RunAhead uint32 `json:"run_ahead,omitempty"`
 	// Saves: the trainable can make a checkpoint when it is asked to.
 	Saves bool `json:"saves,omitempty"`
+}
+
+// Start is a checkpoint that is none of the trials'. The host has it as that of
+// [StartRef].
+type Start struct {
+	// Iteration is that of its last result; results go on after it.
+	Iteration uint64 `json:"iteration,omitempty"`
 }
 
 // Objective is a metric and its direction.

@@ -55,6 +55,8 @@ type trial struct {
 	front     bool // queued before new ones
 	noRestore bool // reset: attempts start from scratch until a new checkpoint is made
 	held      bool // paused by the user
+	dropped   bool // ended by the user before it could say anything that counts
+	noStart   bool // attempts do without Spec.Start
 	metrics   uint32
 	attempt   uint32
 	failures  uint32

@@ -64,6 +64,10 @@ func (m *Machine) FirstParams(no TrialNo) []byte {
 	return m.Params(no)
 }
 
+// From is the checkpoint that an attempt goes on from that starts now; its ID is 0
+// for none.
+func (m *Machine) From(no TrialNo) CheckpointRef { return m.restorePoint(no) }
+
 // Request is what a trial asks for.
 func (m *Machine) Request(no TrialNo) resource.Request { return m.request(no) }
 

@@ -1,7 +1,9 @@
 package examples
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,30 +12,25 @@ import (
 )
 
 // TestPages does what pages of documentation tell their readers to do, in an empty
-// folder, with nothing but tunehost.
+// folder, with nothing but tunehost and the page's language.
 func TestPages(t *testing.T) {
 	bin := build(t)
 	for _, c := range []struct {
-		page, heading string
-		want          []string // in what the commands print
+		page, heading, language string
+		want                    []string // in what the commands print
 	}{
-		{"../README.md", "Write a searcher in Go", []string{"ok  searcher calls", "best    accuracy"}},
+		{"../README.md", "Write a searcher in Go", "go", []string{"ok  searcher calls", "best    accuracy"}},
+		{"../README.md", "Write a searcher as a WebAssembly module", "go", []string{"ok  searcher calls", "best    accuracy"}},
+		{"../README.md", "Write a searcher in Python", "python", []string{"ok  searcher calls", "best    accuracy"}},
+		{"../README.md", "Write a searcher in Rust", "rust", []string{"ok  searcher calls", "best    accuracy"}},
 	} {
 		t.Run(c.heading, func(t *testing.T) {
-			text, err := os.ReadFile(c.page)
+			languages[c.language].has(t)
+			blocks, err := pages.Blocks(readFile(t, c.page), c.heading)
 			if err != nil {
 				t.Fatal(err)
 			}
-			blocks, err := pages.Blocks(string(text), c.heading)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r := pages.Runner{Dir: t.TempDir(), Env: append(os.Environ(), "XDG_CONFIG_HOME="+t.TempDir(), "GOWORK=off",
-				"PATH="+filepath.Dir(string(bin))+string(os.PathListSeparator)+os.Getenv("PATH"))}
-			out, err := r.Run(blocks)
-			if err != nil {
-				t.Fatalf("%s: %v", c.page, err)
-			}
+			out := run(t, bin, t.TempDir(), blocks)
 			for _, want := range c.want {
 				if !strings.Contains(out, want) {
 					t.Errorf("%q is not in what was printed:\n%s", want, out)
@@ -41,4 +38,42 @@ func TestPages(t *testing.T) {
 			}
 		})
 	}
+}
+
+// run carries blocks of a page out in a folder, and returns what was printed.
+func run(t *testing.T, bin binary, dir string, blocks []pages.Block) string {
+	t.Helper()
+	path := []string{keepingCargo(t), filepath.Dir(string(bin)), os.Getenv("PATH")}
+	r := pages.Runner{Dir: dir, Env: append(os.Environ(), "XDG_CONFIG_HOME="+t.TempDir(), "GOWORK=off",
+		"npm_config_prefer_offline=true", "PIP_DISABLE_PIP_VERSION_CHECK=1", "PIP_QUIET=1",
+		"PATH="+strings.Join(path, string(os.PathListSeparator)))}
+	out, err := r.Run(blocks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// keepingCargo is a folder with a cargo that keeps what it builds of other crates for
+// the next time, and does not optimise it; "" where there is no cargo.
+func keepingCargo(t *testing.T) string {
+	t.Helper()
+	cargo, err := exec.LookPath("cargo")
+	if err != nil {
+		return ""
+	}
+	kept, err := filepath.Abs("../.tools/cargo/pages")
+	if err != nil {
+		t.Fatal(err)
+	}
+	script := fmt.Sprintf("#!/bin/sh\n[ -e target ] || ln -s '%s' target\n"+
+		"CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_BUILD_JOBS=2 exec '%s' \"$@\"\n", kept, cargo)
+	dir := t.TempDir()
+	if err := os.MkdirAll(kept, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "cargo"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }

@@ -85,6 +85,9 @@ func (b *board) standing() report.Status {
 	s.Objective, s.Resources, s.Elapsed = m.Spec().Objectives[0], m.Usage(), time.Duration(m.Now())
 	if no, value, ok := analysis.Best(m, s.Objective, analysis.Last); ok {
 		s.Best = &report.Best{Trial: b.report(no), Value: value}
+		if _, runs := m.Runs(no); runs > 1 {
+			s.Best.Runs = runs
+		}
 	}
 	return s
 }

@@ -33,9 +33,6 @@ func missing(e *config.Experiment) (errs []error) {
 		key string
 		set bool
 	}{
-		{"restore", e.Restore != ""},
-		{"learn_from", len(e.LearnFrom) > 0},
-		{"repeat", e.Repeat > 1},
 		{"export", len(e.Export) > 0},
 		{"placement.workers", e.Placement != nil && e.Placement.Workers},
 		{"executor", e.Executor.Name != "local"},

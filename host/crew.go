@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -114,7 +113,7 @@ func (c *crew) train(a core.Action) {
 		w.trial = c.trials.start(a)
 		w.dir, w.params = w.trial.Dir, w.trial.Params
 		if a.Restore.ID != 0 {
-			w.checkpoint = storage.CheckpointDir(c.trials.dir(a.Restore.Trial), a.Restore.ID)
+			w.checkpoint = c.trials.checkpoint(a.Restore)
 		}
 	case core.SaveAttempt:
 		w.dir = c.trials.dir(a.Trial)

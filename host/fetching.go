@@ -32,7 +32,7 @@ func (t *training) unfetch(r *run) {
 
 // parent names the checkpoint that the run went on from.
 func (r *run) parent() *storage.Parent {
-	if r.from.ID == 0 {
+	if r.from.ID == 0 || r.from.Trial == core.NoTrial {
 		return nil
 	}
 	return &storage.Parent{Trial: uint32(r.from.Trial), ID: r.from.ID}

@@ -170,6 +170,9 @@ func (l *Loop) encode(batch []news) (int, error) {
 	l.records, l.bytes = l.records[:0], 0
 	for i := range batch {
 		e := batch[i].event
+		if n, ok := e.(*core.MetricNamed); ok {
+			l.names.ids[n.Name] = n.ID
+		}
 		if r := batch[i].result; r != nil {
 			if err := l.nameMetrics(r); err != nil {
 				return 0, err

@@ -24,7 +24,7 @@ func place(t *testing.T, o Options, name, module string) {
 
 // An experiment whose three plugins are WASM modules.
 func TestModules(t *testing.T) {
-	t.Setenv("XDG_CACHE_HOME", sandboxtest.Cache(t))
+	t.Setenv("XDG_CACHE_HOME", sandboxtest.CacheHome())
 	o, _ := quiet(t, `
 version: 1
 objective: {metric: loss, mode: min}
@@ -100,5 +100,5 @@ trainable: {plugin: chaos, options: {any_params: true}}
 space: {x: {uniform: [0, 1]}}
 searcher: ./nosuch.wasm
 `)
-	contains(t, refused(t, o), "test.yaml:7:", "nosuch.wasm: there is no such file or folder")
+	contains(t, refused(t, o), "test.yaml:5:11:", "nosuch.wasm: there is no such file or folder")
 }

@@ -159,6 +159,9 @@ func (o *opener) problem(use purpose) sdk.Problem {
 	if o.planned != nil {
 		planned = *o.planned
 	}
+	if use == forScheduler && planned > 0 {
+		planned *= max(e.Repeat, 1) // it sees each run
+	}
 	p := sdk.Problem{Space: e.Space, Seed: seedFor(o.seed, use, 0), Trials: int(max(planned, 0)), Concurrency: int(e.Concurrency)}
 	for _, x := range e.Objectives {
 		p.Objectives = append(p.Objectives, sdk.Objective{Metric: x.Metric, Mode: sdk.Mode(x.Mode)})

@@ -10,6 +10,7 @@ const (
 	forSearcher
 	forScheduler
 	forReporter
+	forLesson
 )
 
 // seedFor derives the randomness of one thing from the experiment's seed, so

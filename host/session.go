@@ -56,6 +56,9 @@ type session struct {
 	board      *board
 	progress   *terminal.Progress
 
+	lessons []lesson    // trials of other experiments
+	from    *core.Start // what every trial starts from
+
 	last    int64 // running time of the last event recorded by an earlier host
 	begun   bool  // an earlier host has recorded something
 	given   int   // points of the file that are trials already
@@ -168,6 +171,12 @@ func (s *session) create() error {
 	if s.file, err = runfile.New(s.experiment, s.clock.Now()); err != nil {
 		return err
 	}
+	if err := s.learn(); err != nil {
+		return err
+	}
+	if err := s.bring(); err != nil {
+		return err
+	}
 	if err := s.openPlugins(0, 0); err != nil {
 		return err
 	}
@@ -187,7 +196,7 @@ func (s *session) create() error {
 
 // settle makes what a new experiment is in its directory.
 func (s *session) settle() error {
-	if err := errors.Join(s.file.Write(s.dir), s.writeLock()); err != nil {
+	if err := errors.Join(s.keepLessons(), s.file.Write(s.dir), s.writeLock()); err != nil {
 		return err
 	}
 	id, err := s.file.ID()
@@ -244,7 +253,7 @@ func (s *session) open(changed bool) error {
 	if opened.Cut != nil {
 		s.log.Warn("the end of the record was torn by a crash and is cut off: " + opened.Cut.String())
 	}
-	if err := s.sameTrainer(); err != nil {
+	if err := errors.Join(s.sameTrainer(), s.recallLessons(), s.recallStart()); err != nil {
 		return err
 	}
 	if err := s.openPlugins(s.machine.Observations(), s.machine.Decided()); err != nil {
@@ -396,6 +405,7 @@ func (s *session) openPlugins(told, decided uint64) (err error) {
 func (s *session) spec() (core.Spec, error) {
 	spec, err := specOf(s.experiment, s.file.Seed, s.plugins.traits())
 	spec.Manual = s.options.manual
+	spec.Start = s.from
 	spec.Saves = spec.Saves || s.options.virtual // what is recorded can be gone on with anywhere
 	return spec, err
 }

@@ -288,6 +288,9 @@ func (m *simulation) tell(o core.Observation) {
 	if o.To&core.ToScheduler != 0 && !m.traits.scheduler.Quiet {
 		m.crew.scheduling.put(scheduleWork{event: m.event(o, m.traits.scheduler), due: o.Due})
 	}
+	if o.To&core.ToReporters == 0 {
+		return // of no single trial here
+	}
 	switch o.Kind {
 	case core.SawResult:
 		m.improve(o)

@@ -27,7 +27,7 @@ func specOf(e *config.Experiment, seed uint64, t traits) (core.Spec, error) {
 		return core.Spec{}, err
 	}
 	s := core.Spec{
-		Seed: seed, Trials: plannedTrials(e), Concurrency: uint32(e.Concurrency), Request: request,
+		Seed: seed, Trials: plannedTrials(e), Repeat: repeatOf(e), Concurrency: uint32(e.Concurrency), Request: request,
 		WaitForResources: e.WaitForResources, Stop: stopOf(e),
 		Budget: core.Budget{TimeNS: int64(e.Budget.Time), TrialsFailed: uint32(e.Budget.TrialsFailed)},
 		Checkpoint: core.Checkpoint{Every: uint64(e.Checkpoint.Every), AtEnd: e.Checkpoint.AtEnd,
@@ -62,6 +62,22 @@ func plannedTrials(e *config.Experiment) int64 {
 		return -1
 	}
 	return e.Trials * int64(gridSize(e.Space))
+}
+
+// repeatOf is the setting as it is recorded: none where each suggestion is run once.
+func repeatOf(e *config.Experiment) uint32 {
+	if e.Repeat <= 1 {
+		return 0
+	}
+	return uint32(e.Repeat)
+}
+
+// plannedRuns counts each suggestion as often as it is run.
+func plannedRuns(e *config.Experiment) int64 {
+	if n := plannedTrials(e); n < 0 || e.Repeat <= 1 {
+		return n
+	}
+	return plannedTrials(e) * e.Repeat
 }
 
 // gridSize is how many crossings the grid axes have.

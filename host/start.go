@@ -2,6 +2,7 @@ package host
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -36,10 +37,14 @@ func (s *session) first() ([]core.Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	events := []core.Event{&core.HostStarted{Wall: s.clock.Now().UnixNano(), PID: uint32(os.Getpid()), Host: hostname()}}
+	var events []core.Event
+	if !s.begun {
+		events = append(events, &core.ExperimentStarted{Spec: spec})
+	}
+	events = append(events, s.learnings()...)
+	events = append(events, &core.HostStarted{Wall: s.clock.Now().UnixNano(), PID: uint32(os.Getpid()), Host: hostname()})
 	switch {
 	case !s.begun:
-		events = append([]core.Event{&core.ExperimentStarted{Spec: spec}}, events...)
 	case !sameSpec(spec, *s.machine.Spec()):
 		// The record says what holds: a host may have died between taking a
 		// change and recording it.
@@ -169,7 +174,7 @@ func (s *session) makeCrew() {
 	s.plugins.searched.later, s.plugins.scheduled.later = s.crew.publishing.later, s.crew.publishing.later
 	s.crew.running = s.running
 	s.board = &board{machine: s.machine, report: s.trials.report, running: s.running, clock: s.clock,
-		status: report.Status{Name: e.Name, Dir: s.dir.Path(), State: analysis.Running, Planned: plannedTrials(e),
+		status: report.Status{Name: e.Name, Dir: s.dir.Path(), State: analysis.Running, Planned: plannedRuns(e),
 			Objective: core.Objective{Metric: e.Objectives[0].Metric, Mode: modeOf(e.Objectives[0].Mode)}}}
 	s.crew.board = s.board
 	for _, w := range s.untold {
@@ -197,9 +202,12 @@ func (s *session) suggestion(index uint64, p space.Point) (core.Suggestion, erro
 func (s *session) makeTraining() *training {
 	e, t := s.experiment, s.plugins.trainer.Traits()
 	o := s.opener()
-	x := &training{open: o.trainable, shared: t.Shared, reuse: t.Reusable && e.Reuse != "false",
-		grace: e.StopGrace, inbox: s.inbox, log: s.log, clock: s.clock, storage: s.dir,
+	x := &training{open: o.trainable, shared: t.Shared, reuse: t.Reusable && e.Reuse != "false", gpus: e.Reuse == "true",
+		reset: min(resetLimit, cmp.Or(o.timeout, callTimeout)), grace: e.StopGrace, inbox: s.inbox, log: s.log, clock: s.clock, storage: s.dir,
 		disk: s.disk, work: newQueue[trainWork](), done: make(chan struct{}), ending: make(chan struct{}), runs: map[core.TrialNo]*run{}, workers: map[*worker]bool{}, names: map[string]bool{}}
+	if e.Reuse == "true" && !t.Reusable {
+		s.log.Warn("reuse: true: the trainable says that its processes cannot be reused; each trial gets one of its own")
+	}
 	if e.Trainable.Plugin != nil {
 		x.deadline = e.Trainable.Deadline
 	}

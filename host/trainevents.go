@@ -41,6 +41,7 @@ func (t *training) heard(r *run, e *train.Event) {
 	}
 	switch e.Kind {
 	case train.Started:
+		r.begun = true
 		t.inbox.post(&core.AttemptStarted{Trial: r.trial, Attempt: r.attempt, PID: e.PID})
 	case train.Result:
 		t.result(r, sdk.Result{Metrics: e.Metrics, Iteration: e.Iteration, Checkpoint: e.Checkpoint, Done: e.Done})
@@ -165,6 +166,10 @@ func (t *training) saved(r *run, e *train.Event) {
 // ended is a run's last word. Its process is kept for the next trial, or let go.
 func (t *training) ended(r *run, e *train.Event) {
 	w := r.worker
+	if e.NeverStarted && r.reported == 0 && t.renew(r, untrusted.Text(e.Error, untrusted.MaxText)) {
+		t.retire(w)
+		return
+	}
 	told := r.timer != nil
 	end := &core.AttemptEnded{Error: untrusted.Text(e.Error, untrusted.MaxText), NeverStarted: e.NeverStarted, RestoreFailed: e.RestoreFailed}
 	if told {
@@ -173,7 +178,7 @@ func (t *training) ended(r *run, e *train.Event) {
 	t.endRun(r, end)
 	switch {
 	case t.shared:
-	case t.reuse && len(w.devices) == 0 && !r.killed && end.Error == "":
+	case t.reusable(w) && !r.killed && end.Error == "":
 		t.idle = append(t.idle, w)
 	default:
 		t.retire(w)
@@ -236,6 +241,9 @@ func (t *training) lost(w *worker, err error) {
 		return
 	}
 	for _, r := range w.runs {
+		if r.end == nil && !r.begun && t.renew(r, err.Error()) {
+			continue
+		}
 		end := r.end
 		if end == nil {
 			end = &core.AttemptEnded{Error: err.Error(), NeverStarted: plugin.FailureOf(err) == plugin.NotStarted}

@@ -27,9 +27,13 @@ const sharedGrace = 20 * time.Second
 // one for each, kept warm for the next where the trainable allows it (B-110).
 type training struct {
 	// open starts a process that may use these devices.
-	open     func(ctx context.Context, devices []string) (plugin.Trainer, error)
-	shared   bool
-	reuse    bool
+	open   func(ctx context.Context, devices []string) (plugin.Trainer, error)
+	shared bool
+	// reuse keeps processes for the next trial that asks for the same; with
+	// GPUs only where gpus is set, too (B-111).
+	reuse, gpus bool
+	// reset is how long a process that has run a trial may take to begin another.
+	reset    time.Duration
 	grace    time.Duration
 	deadline time.Duration // of silence; 0: none
 	inbox    *inbox
@@ -71,6 +75,7 @@ type worker struct {
 	runs    map[uint64]*run
 	out     []train.Command
 	devices []string
+	request string         // of the trials that it has run; "": none yet
 	rate    untrusted.Rate // of lines for the log
 }
 
@@ -81,8 +86,13 @@ type run struct {
 	number  uint64
 	dir     string
 	worker  *worker // nil until its process has started
-	start   *sdk.Trial
-	from    core.CheckpointRef // that it goes on from
+	// anew starts a fresh process for it, where its process was warm: not
+	// started for it.
+	anew  func()
+	warm  bool
+	begun bool // the trainable has said so
+	start *sdk.Trial
+	from  core.CheckpointRef // that it goes on from
 	// checkpoint is where that is; the run is given a copy of it.
 	checkpoint string
 	saves      []pendingSave
@@ -220,24 +230,13 @@ func (t *training) place(ctx context.Context, r *run, err error) {
 		t.endRun(r, unhoused(err))
 		return
 	}
-	if warm := t.warm(r.start.Devices); warm != nil {
+	r.anew = func() { t.launch(ctx, r) }
+	if warm := t.warm(r.start); warm != nil {
+		r.warm = !t.shared
 		t.assign(r, warm)
 		return
 	}
 	go t.launch(ctx, r)
-}
-
-// warm finds a process that can take a trial at once.
-func (t *training) warm(devices []string) *worker {
-	if t.shared {
-		return t.common
-	}
-	if n := len(t.idle); n > 0 && len(devices) == 0 {
-		w := t.idle[n-1]
-		t.idle = t.idle[:n-1]
-		return w
-	}
-	return nil
 }
 
 // launch starts a process for the run.
@@ -286,6 +285,10 @@ func (t *training) assign(r *run, w *worker) {
 	t.lastRun++
 	r.number, r.worker = t.lastRun, w
 	w.runs[r.number] = r
+	if w.request != "" {
+		t.watchReset(r)
+	}
+	w.request = string(r.start.Resources)
 	r.tell(train.Command{Kind: train.Start, Trial: r.start})
 	if r.stop != nil {
 		r.tell(*r.stop)

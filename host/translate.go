@@ -31,6 +31,13 @@ var eventKinds = map[core.ObservationKind]sdk.EventKind{
 func (t *translator) event(o core.Observation, traits sdk.Traits) (sdk.Event, error) {
 	e := sdk.Event{Number: o.Number, Kind: eventKinds[o.Kind], Trial: uint32(o.Trial),
 		Attempt: o.Attempt, Iteration: o.Iteration, Reason: o.Reason}
+	if o.Learned {
+		return e, t.learned(&e, o)
+	}
+	if o.Runs > 0 {
+		e.Trial /= o.Runs
+		return e, t.together(&e, o)
+	}
 	var err error
 	switch o.Kind {
 	case core.SawAdded:
@@ -50,6 +57,58 @@ func (t *translator) event(o core.Observation, traits sdk.Traits) (sdk.Event, er
 		}
 	}
 	return e, err
+}
+
+// learned tells of a trial of another experiment.
+func (t *translator) learned(e *sdk.Event, o core.Observation) (err error) {
+	switch o.Kind {
+	case core.SawAdded:
+		e.Point, err = t.encode(o.Params)
+	case core.SawCompleted:
+		e.Losses = t.losses(o.Metrics)
+		e.Seconds = seconds(o.TrainNS)
+	}
+	return err
+}
+
+// together tells of all runs of a suggestion as of one trial: its losses are the
+// means over the runs that count, its time is that of all runs (B-105).
+func (t *translator) together(e *sdk.Event, o core.Observation) (err error) {
+	if o.Kind == core.SawAdded {
+		e.Point, err = t.encode(t.machine.Params(o.Trial))
+		return err
+	}
+	var list [][]float64
+	for no := o.Trial; no < o.Trial+core.TrialNo(o.Runs); no++ {
+		e.Seconds += seconds(t.machine.View(no).TrainNS)
+		if losses := t.lastLosses(no); losses != nil && t.machine.Counts(no) {
+			list = append(list, losses)
+		}
+	}
+	if o.Kind == core.SawCompleted {
+		e.Losses = means(list)
+	}
+	return nil
+}
+
+// means are those of each objective; nil of nothing. What cannot be compared stays
+// so.
+func means(list [][]float64) []float64 {
+	if len(list) == 0 {
+		return nil
+	}
+	sums := make([]float64, len(list[0]))
+	for _, losses := range list {
+		for i, x := range losses {
+			sums[i] = float64(sums[i] + x)
+		}
+	}
+	for i := range sums {
+		if sums[i] /= float64(len(list)); math.IsNaN(sums[i]) || math.IsInf(sums[i], 0) {
+			sums[i] = math.Inf(1)
+		}
+	}
+	return sums
 }
 
 func seconds(ns int64) float64 { return float64(ns) / 1e9 }

@@ -14,7 +14,9 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/resource"
+	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/runfile"
 )
 
 // Validate checks an experiment file as far as that is possible without running
@@ -30,7 +32,7 @@ func Validate(_ context.Context, o Options) error {
 			return err
 		}
 	}
-	if err := errors.Join(startable(e), writable(e)); err != nil {
+	if err := errors.Join(startable(e), writable(e), learnable(e), restorable(e)); err != nil {
 		return &UserError{err}
 	}
 	nodes, _, err := machineNodes(o.Resources)
@@ -43,6 +45,16 @@ func Validate(_ context.Context, o Options) error {
 	}
 	if short != nil && !e.WaitForResources {
 		return &UserError{short}
+	}
+	return nil
+}
+
+// learnable says whether there are the experiments to learn from.
+func learnable(e *config.Experiment) error {
+	for _, name := range e.LearnFrom {
+		if !analysis.Is(otherDir(dirOf(e.File), name)) {
+			return fmt.Errorf("%s: learn_from: %s: %w", e.PosOf("learn_from"), name, runfile.ErrNone)
+		}
 	}
 	return nil
 }

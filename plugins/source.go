@@ -15,16 +15,31 @@ import (
 //go:embed sdk/sdktest/*.go sdk/serve/*.go sdk/serve/*.s sdk/service/*.go sdk/space/*.go sdk/train/*.go sdk/wire/*.go
 var goSDK embed.FS
 
+//go:embed sdk/python/pyproject.toml sdk/python/tunehost/*.py sdk/python/tunehost/py.typed
+//go:embed sdk/python/tunehost/_proto/*.py sdk/python/tunehost/_proto/*.pyi
+var pythonSDK embed.FS
+
+//go:embed sdk/rust/Cargo.toml sdk/rust/src sdk/rust/testdata/probe.rs
+var rustSDK embed.FS
+
+//go:embed sdk/js/package.json sdk/js/proto sdk/js/src sdk/js/types
+var jsSDK embed.FS
+
 // Source is an SDK's source.
 type Source struct {
 	files fs.FS
 	// root is where it is in files, to where it belongs in a copy.
 	root, to string
-	skip     func(file string) bool
+	// skip are files that are embedded with others; nil: none.
+	skip func(file string) bool
 }
 
 var sources = map[string]Source{
-	"go": {goSDK, "sdk", "plugins/sdk", func(file string) bool { return strings.HasSuffix(file, "_test.go") }},
+	"go":     {goSDK, "sdk", "plugins/sdk", func(file string) bool { return strings.HasSuffix(file, "_test.go") }},
+	"python": {pythonSDK, "sdk/python", "", nil},
+	// Cargo.toml says that there is an example, and Cargo looks whether it is.
+	"rust":       {rustSDK, "sdk/rust", "", nil},
+	"javascript": {jsSDK, "sdk/js", "", nil},
 }
 
 // SDK is the source of the SDK of a language; ok is false where there is none.
@@ -36,7 +51,7 @@ func SDK(language string) (s Source, ok bool) {
 // Each calls f with every file, by its path in a copy of the SDK.
 func (s Source) Each(f func(file string, content []byte) error) error {
 	return fs.WalkDir(s.files, s.root, func(file string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || s.skip(file) {
+		if err != nil || d.IsDir() || s.skip != nil && s.skip(file) {
 			return err
 		}
 		content, err := fs.ReadFile(s.files, file)

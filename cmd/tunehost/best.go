@@ -24,6 +24,9 @@ mean10 (of the last 5 and 10), or all for the best of all. With several
 objectives it prints the trials that no other one beats in all of them: the
 Pareto front, or with --metric the best by one of them.
 
+Where each suggestion is run several times (repeat), the mean over its runs that
+did not fail counts, once all of them have ended; what is printed is its first run.
+
 --curve prints how the best value came about: each result that was better than
 all before it.`,
 		Example: `  tunehost best results/digits
@@ -76,7 +79,7 @@ func (a *app) best(e *analysis.Experiment, q analysis.Query, asJSON bool) error 
 }
 
 func (a *app) writeBest(w io.Writer, e *analysis.Experiment, best *analysis.Ranked, metric string) error {
-	head := fmt.Sprintf("%s %s (%s): %s", metric, number(best.Value), best.Scope, title(&best.Trial))
+	head := fmt.Sprintf("%s %s (%s): %s", metric, number(best.Value), best.Scope, rankedTitle(best))
 	if _, err := fmt.Fprintln(w, a.bold(head)); err != nil {
 		return err
 	}

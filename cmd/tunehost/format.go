@@ -65,3 +65,18 @@ func firstLine(s string) string {
 }
 
 func title(t *analysis.Trial) string { return fmt.Sprintf("trial %d (%s)", t.Number, t.ID) }
+
+// rankedTitle says which trials' mean it is, where it is one.
+func rankedTitle(r *analysis.Ranked) string {
+	if r.MeanOf == nil {
+		return title(&r.Trial)
+	}
+	numbers := make([]string, len(r.MeanOf))
+	for i, no := range r.MeanOf {
+		numbers[i] = fmt.Sprint(no)
+	}
+	if len(numbers) == 1 {
+		return fmt.Sprintf("suggestion %d, of its runs only trial %s", r.Suggestion, numbers[0])
+	}
+	return fmt.Sprintf("the mean of suggestion %d, trials %s", r.Suggestion, strings.Join(numbers, ", "))
+}

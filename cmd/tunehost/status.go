@@ -53,7 +53,7 @@ func (a *app) writeStatus(w io.Writer, s *analysis.Status, e *analysis.Experimen
 	add("time", seconds(s.Elapsed.Seconds()))
 	switch {
 	case s.Best != nil:
-		add("best", fmt.Sprintf("%s %s: %s", e.Objectives()[0].Metric, number(s.Best.Value), title(&s.Best.Trial)))
+		add("best", fmt.Sprintf("%s %s: %s", e.Objectives()[0].Metric, number(s.Best.Value), rankedTitle(s.Best)))
 	case s.Front > 0:
 		add("best", fmt.Sprintf("%d trials that no other beats; `tunehost best` lists them", s.Front))
 	}

@@ -82,6 +82,9 @@ func trialTable(e *analysis.Experiment, list []analysis.Trial) *table {
 	t := &table{}
 	t.column("#", true)
 	t.column("trial", false)
+	if repeated(e) {
+		t.column("suggestion", true)
+	}
 	t.column("state", false)
 	var params, metrics []string
 	for _, o := range e.Objectives() {
@@ -102,8 +105,19 @@ func trialTable(e *analysis.Experiment, list []analysis.Trial) *table {
 	return t
 }
 
+// repeated: suggestions have several runs, so that it is worth saying which one a
+// trial is of.
+func repeated(e *analysis.Experiment) bool {
+	_, runs := e.Machine().Runs(0)
+	return runs > 1
+}
+
 func trialRow(e *analysis.Experiment, t *analysis.Trial, params, metrics []string) []string {
-	row := []string{fmt.Sprint(t.Number), t.ID, t.State.String()}
+	row := []string{fmt.Sprint(t.Number), t.ID}
+	if repeated(e) {
+		row = append(row, fmt.Sprint(t.Suggestion))
+	}
+	row = append(row, t.State.String())
 	for _, name := range metrics {
 		if v, ok := t.Metric(name); ok {
 			row = append(row, number(v))
@@ -135,6 +149,9 @@ func why(t *analysis.Trial) string {
 func (a *app) trialCSV(e *analysis.Experiment, list []analysis.Trial) error {
 	w := csv.NewWriter(a.out)
 	head := []string{"trial", "number", "state", "iteration", "results", "failures", "time_total_s", "started", "ended"}
+	if repeated(e) {
+		head = append(head, "suggestion")
+	}
 	for _, name := range e.ParamNames() {
 		head = append(head, "params/"+name)
 	}
@@ -156,6 +173,9 @@ func (a *app) trialCSV(e *analysis.Experiment, list []analysis.Trial) error {
 func csvRow(e *analysis.Experiment, t *analysis.Trial) []string {
 	row := []string{t.ID, fmt.Sprint(t.Number), t.State.String(), fmt.Sprint(t.Iteration), fmt.Sprint(t.Results),
 		fmt.Sprint(t.Failures), exact(t.Seconds), stamp(t.Started), stamp(t.Ended)}
+	if repeated(e) {
+		row = append(row, fmt.Sprint(t.Suggestion))
+	}
 	values := e.Config().Values(t.Params)
 	for _, name := range e.ParamNames() {
 		v, ok := values[name]

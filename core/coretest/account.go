@@ -124,6 +124,9 @@ func (a *audit) asks(x core.AskSearcher) error {
 	} else if a.spec.Independent {
 		limit = max(min(limit, 1024), 0) + 64 - waiting
 	}
+	if limit < math.MaxInt {
+		limit = (limit + a.runs() - 1) / a.runs()
+	}
 	switch {
 	case a.ask.Count > 0:
 		return errors.New("the last question is not answered")
@@ -166,6 +169,14 @@ func (a *audit) start(x core.StartAttempt) error {
 		if !a.spec.Manual { // there, the caller keeps its state
 			t.forget()
 		}
+		return a.inTurn(t)
+	}
+	if x.Restore.Trial == core.NoTrial {
+		if a.spec.Start == nil || x.Restore != core.StartRef(*a.spec.Start) {
+			return errors.New("no such checkpoint was given")
+		}
+		t.forget()
+		t.iteration = a.spec.Start.Iteration
 		return a.inTurn(t)
 	}
 	c := a.ckpts[ckptKey{x.Restore.Trial, x.Restore.ID}]

@@ -34,6 +34,10 @@ type audit struct {
 	exhausted bool
 
 	searchEnded bool // the scheduler was told
+	learned     int  // observations of trials of other experiments
+	// together has, of each suggestion with several runs, how often the
+	// searcher heard of its end; -1 before it heard of the suggestion.
+	together []int
 }
 
 type attemptKey struct {
@@ -70,7 +74,9 @@ func (a *audit) before(_ int64, e core.Event) {
 	case *core.ExperimentStarted:
 		a.spec = e.Spec
 	case *core.SettingsChanged:
+		repeat := a.spec.Repeat
 		a.spec, a.ended, a.closing = e.Spec, false, false
+		a.spec.Repeat = repeat
 		a.searchEnded = a.searchEnded && a.searched()
 	case *core.PauseRequested:
 		a.onHold = a.onHold || e.All
@@ -100,6 +106,9 @@ func (a *audit) before(_ int64, e core.Event) {
 	case *core.TrialReset:
 		if t := a.trial(e.Trial); t != nil && a.was[e.Trial] == core.Errored {
 			t.ends = 0
+			if s := int(t.no) / a.runs(); a.runs() > 1 {
+				a.together[s] = min(a.together[s], 0)
+			}
 			a.ended, a.closing = false, false
 		}
 	}
@@ -179,11 +188,17 @@ func (a *audit) answered(e *core.SuggestionsReceived) {
 }
 
 func (a *audit) create(s core.Suggestion, extra bool) {
-	a.trials = append(a.trials, &account{no: core.TrialNo(len(a.trials)), request: s.Request, ticket: a.clock, saves: map[uint32]*ckpt{}})
+	for range a.runs() {
+		a.trials = append(a.trials, &account{no: core.TrialNo(len(a.trials)), request: s.Request, ticket: a.clock, saves: map[uint32]*ckpt{}})
+	}
+	a.together = append(a.together, -1)
 	if !extra {
 		a.planned++
 	}
 }
+
+// runs is how many trials a suggestion is.
+func (a *audit) runs() int { return max(int(a.spec.Repeat), 1) }
 
 func (a *audit) trial(no core.TrialNo) *account {
 	if int(no) >= len(a.trials) {
@@ -329,6 +344,11 @@ func (a *audit) atEnd(s core.Spec) error {
 		}
 		if t.ends != 1 {
 			return fmt.Errorf("the end of trial %d was told %d times", t.no, t.ends)
+		}
+	}
+	for i, ends := range a.together {
+		if a.runs() > 1 && ends != 1 {
+			return fmt.Errorf("the end of suggestion %d was told %d times", i, ends)
 		}
 	}
 	if err := a.kept(); err != nil {

@@ -63,6 +63,10 @@ func (c command) setting(s *core.Spec, key, v string) (err error) {
 		s.Trials = n
 	case "cpu":
 		s.Request, err = cpu(v)
+	case "from":
+		s.Start = &core.Start{Iteration: uint64(n)}
+	case "repeat":
+		s.Repeat = uint32(n)
 	case "concurrency":
 		s.Concurrency = uint32(n)
 	case "retries":

@@ -21,7 +21,16 @@ func (a *audit) tell(o core.Observation) error {
 	case core.SawSearchEnded:
 		return a.tellSearchEnded(o)
 	}
+	if o.Learned {
+		return a.tellLearned(o)
+	}
 	t := a.trial(o.Trial)
+	if t != nil && a.runs() > 1 && (o.Runs > 0) != (o.To&core.ToSearcher != 0) {
+		return errors.New("the searcher hears of all runs together alone")
+	}
+	if t != nil && o.Runs > 0 {
+		return a.tellTogether(o)
+	}
 	switch {
 	case t == nil:
 		return errors.New("it does not exist")
@@ -51,7 +60,7 @@ func (a *audit) tellOf(t *account, o core.Observation) error {
 	case core.SawCompleted, core.SawFailed, core.SawRemoved:
 		t.ends++
 		maps.DeleteFunc(a.owed, func(number uint64, k attemptKey) bool { return k.trial == t.no && !a.m.Owes(number) })
-		if o.To != core.ToAll || t.live {
+		if o.To|core.ToSearcher != core.ToAll || o.To != core.ToAll && a.runs() == 1 || t.live {
 			return fmt.Errorf("to %d, running %t", o.To, t.live)
 		}
 	case core.SawPaused:
@@ -62,6 +71,51 @@ func (a *audit) tellOf(t *account, o core.Observation) error {
 			t.forget() // it failed
 		}
 	}
+	return nil
+}
+
+// tellLearned: the searcher alone hears of a trial of another experiment, first of
+// it and then of its end.
+func (a *audit) tellLearned(o core.Observation) error {
+	no := ^core.TrialNo(a.learned / 2)
+	added := a.learned%2 == 0
+	if a.learned++; o.To != core.ToSearcher || added != (o.Kind == core.SawAdded) || o.Trial != no || len(a.trials) > 0 {
+		return errors.New("that is not how trials of other experiments are told")
+	}
+	return nil
+}
+
+// tellTogether: a suggestion is told once all its runs exist, and its end once each
+// of them has ended, as what it was for the best of them.
+func (a *audit) tellTogether(o core.Observation) error {
+	i := int(o.Trial) / a.runs()
+	if int(o.Trial)%a.runs() != 0 || int(o.Runs) != a.runs() || o.To != core.ToSearcher {
+		return errors.New("that is no suggestion")
+	}
+	var ended, failed, well int
+	for _, t := range a.trials[int(o.Trial) : int(o.Trial)+a.runs()] {
+		ended += min(t.ends, 1)
+		switch {
+		case a.m.State(t.no) == core.Errored:
+			failed++
+		case a.m.Counts(t.no):
+			well++
+		}
+	}
+	want := core.SawRemoved
+	switch {
+	case o.Kind == core.SawAdded && a.together[i] == -1:
+		a.together[i] = 0
+		return nil
+	case well > 0:
+		want = core.SawCompleted
+	case failed > 0:
+		want = core.SawFailed
+	}
+	if o.Kind != want || ended != a.runs() || a.together[i] != 0 {
+		return fmt.Errorf("%d of its runs have ended, %d of them well; its end was told %d times", ended, well, a.together[i])
+	}
+	a.together[i] = 1
 	return nil
 }
 
@@ -83,7 +137,7 @@ func (a *audit) tellResult(t *account, o core.Observation) error {
 	switch {
 	case o.Iteration != want:
 		return fmt.Errorf("it is iteration %d", want)
-	case o.Again != again || again == (o.To&core.ToSearcher != 0):
+	case o.Again != again || a.runs() == 1 && again == (o.To&core.ToSearcher != 0):
 		return fmt.Errorf("iteration %d was told", t.told)
 	case o.Due != (o.To&core.ToScheduler != 0) || o.Due && (again || a.spec.Quiet || e.Done):
 		return fmt.Errorf("due is %t", o.Due)

@@ -29,6 +29,12 @@ func (w *World) settings() core.Spec {
 	if s.Trials == 0 {
 		s.Trials = -1
 	}
+	if w.one(6) {
+		s.Start = &core.Start{Iteration: w.r.Uint64N(4)}
+	}
+	if w.one(4) {
+		s.Repeat = 2 + w.r.Uint32N(2)
+	}
 	if w.one(2) {
 		s.Required = []core.Required{{Metric: "acc", By: "objective"}}
 	}
@@ -61,6 +67,17 @@ func (w *World) limits(s *core.Spec) {
 	}
 }
 
+// learn tells of trials of another experiment, perhaps.
+func (w *World) learn() error {
+	for i := range max(0, w.r.IntN(6)-3) {
+		e := &core.TrialLearned{From: "another", Params: params(i).Params, Iteration: w.r.Uint64N(9), Failed: w.one(3)}
+		if err := w.apply(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // misfortune is what no neighbour wants.
 func (w *World) misfortune() []core.Event {
 	switch k := w.r.IntN(20); {
@@ -81,6 +98,7 @@ func (w *World) misfortune() []core.Event {
 func (w *World) otherSettings() []core.Event {
 	s := w.settings()
 	s.Manual, s.Quiet, s.RunAhead, s.Saves, s.Independent = w.spec.Manual, w.spec.Quiet, w.spec.RunAhead, w.spec.Saves, w.spec.Independent
+	s.Start = w.spec.Start
 	if s.Trials = w.spec.Trials; s.Trials > 0 {
 		s.Trials += w.r.Int64N(3)
 	}

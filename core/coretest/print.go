@@ -69,6 +69,12 @@ func printTold(o core.Observation) string {
 	if o.Kind == core.SawEnd || o.Kind == core.SawSearchEnded {
 		text = fmt.Sprintf("tell %s: %s", audience(o.To), saw[o.Kind])
 	}
+	if o.Learned {
+		text = fmt.Sprintf("tell %s: %d of another experiment %s", audience(o.To), o.Trial, saw[o.Kind])
+	}
+	if o.Runs > 0 {
+		text = fmt.Sprintf("tell %s: %d to %d together %s", audience(o.To), o.Trial, uint32(o.Trial)+o.Runs-1, saw[o.Kind])
+	}
 	if o.Iteration > 0 {
 		text += fmt.Sprintf(" at %d", o.Iteration)
 	}
@@ -94,7 +100,10 @@ func printStart(a core.StartAttempt) string {
 			text += " gpu " + strings.Join(slot.Devices, ",")
 		}
 	}
-	if a.Restore.ID != 0 {
+	switch {
+	case a.Restore.Trial == core.NoTrial:
+		text += fmt.Sprintf(" from the checkpoint given, at %d", a.Restore.Iteration)
+	case a.Restore.ID != 0:
 		text += fmt.Sprintf(" from %d's #%d at %d", a.Restore.Trial, a.Restore.ID, a.Restore.Iteration)
 	}
 	return text + "\n"

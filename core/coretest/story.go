@@ -151,8 +151,11 @@ func (s *Story) events(c command) ([]core.Event, error) {
 		return []core.Event{&core.NodeLeft{ID: uint32(c.first())}}, nil
 	case "suggest":
 		return s.suggest(c)
+	case "learn":
+		return s.learn(c)
 	case "give":
-		return []core.Event{&core.TrialGiven{Suggestion: params(s.M.Trials()), Extra: c.has("extra")}}, nil
+		return []core.Event{&core.TrialGiven{Suggestion: params(s.M.Trials()), Extra: c.has("extra"),
+			Clone: c.has("clone"), Donor: core.TrialNo(c.number("clone"))}}, nil
 	case "run":
 		return s.run(c), nil
 	case "result":
@@ -194,6 +197,18 @@ func (s *Story) user(c command) ([]core.Event, error) {
 		return []core.Event{&core.OfferWithdrawn{}}, nil
 	}
 	return nil, fmt.Errorf("unknown command %q", c.d.Cmd)
+}
+
+// learn takes the values of metrics, or "failed".
+func (s *Story) learn(c command) ([]core.Event, error) {
+	r, err := s.result(c)
+	if err != nil {
+		return nil, err
+	}
+	last := r[len(r)-1].(*core.ResultReported)
+	e := &core.TrialLearned{From: "another, trial " + c.d.CmdArgs[0].Key, Params: params(int(c.first())).Params,
+		Metrics: last.Metrics, Iteration: last.Iteration, Failed: c.has("failed")}
+	return append(r[:len(r)-1], e), nil
 }
 
 func params(n int) core.Suggestion {

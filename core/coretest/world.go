@@ -85,6 +85,9 @@ func (w *World) live() error {
 	if err := w.apply(&core.ExperimentStarted{Spec: w.spec}); err != nil {
 		return err
 	}
+	if err := w.learn(); err != nil {
+		return err
+	}
 	if err := w.host(); err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ var kinds = []*rapid.Generator[core.Event]{
 			Status: rapid.SampledFrom([]core.SearcherStatus{core.SearcherReady, core.SearcherWaits, core.SearcherExhausted}).Draw(t, "status")}
 	}),
 	event(func(t *rapid.T) core.Event {
-		return &core.TrialGiven{Suggestion: suggestion.Draw(t, "suggestion"), Extra: yes(t)}
+		return &core.TrialGiven{Suggestion: suggestion.Draw(t, "suggestion"), Extra: yes(t), Clone: yes(t), Donor: trial(t)}
 	}),
 	event(func(t *rapid.T) core.Event { return &core.MetricNamed{ID: core.MetricID(u32(t)), Name: text(t)} }),
 	event(func(t *rapid.T) core.Event {
@@ -58,6 +58,10 @@ var kinds = []*rapid.Generator[core.Event]{
 	rapid.Just[core.Event](&core.Ticked{}),
 	rapid.Just[core.Event](&core.OfferMade{}),
 	rapid.Just[core.Event](&core.OfferWithdrawn{}),
+	event(func(t *rapid.T) core.Event {
+		return &core.TrialLearned{From: text(t), Params: []byte(text(t)), Metrics: rapid.SliceOfN(metric, 0, 3).Draw(t, "metrics"),
+			Iteration: u64(t), TrainNS: rapid.Int64().Draw(t, "train"), Failed: yes(t)}
+	}),
 }
 
 func event(f func(*rapid.T) core.Event) *rapid.Generator[core.Event] { return rapid.Custom(f) }
@@ -124,7 +128,7 @@ func mode(t *rapid.T) stat.Mode {
 
 var spec = rapid.Custom(func(t *rapid.T) core.Spec {
 	return core.Spec{
-		Seed: u64(t), Trials: rapid.Int64().Draw(t, "trials"), Concurrency: u32(t), Request: parse("cpu=2,gpu=0.5"),
+		Seed: u64(t), Trials: rapid.Int64().Draw(t, "trials"), Concurrency: u32(t), Repeat: u32(t), Request: parse("cpu=2,gpu=0.5"),
 		Objectives:       rapid.SliceOfN(rapid.Custom(func(t *rapid.T) core.Objective { return core.Objective{Metric: name(t), Mode: mode(t)} }), 0, 2).Draw(t, "objectives"),
 		WaitForResources: yes(t), Manual: yes(t), Retries: rapid.Int32().Draw(t, "retries"), FailFast: yes(t), FailRaise: yes(t),
 		Stop: core.StopRules{Iteration: u64(t), TimeNS: rapid.Int64().Draw(t, "time"), Metrics: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) core.MetricRule {
@@ -132,6 +136,7 @@ var spec = rapid.Custom(func(t *rapid.T) core.Spec {
 		}), 0, 2).Draw(t, "rules")},
 		Budget:        core.Budget{TimeNS: rapid.Int64().Draw(t, "budget"), TrialsFailed: u32(t)},
 		Checkpoint:    core.Checkpoint{Every: u64(t), AtEnd: yes(t), Keep: u32(t), Score: name(t), Mode: mode(t)},
+		Start:         rapid.SampledFrom([]*core.Start{nil, {}, {Iteration: 27}}).Draw(t, "start"),
 		StrictMetrics: yes(t), Independent: yes(t), Quiet: yes(t), RunAhead: u32(t), Saves: yes(t),
 		Required: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) core.Required { return core.Required{Metric: name(t), By: name(t)} }), 0, 2).Draw(t, "required"),
 	}

@@ -36,6 +36,7 @@ const (
 	kindTicked
 	kindOfferMade
 	kindOfferWithdrawn
+	kindTrialLearned
 )
 
 // Append appends the record of an event that happened at the running time at,
@@ -153,6 +154,8 @@ func kindOf(e core.Event) uint64 {
 		return kindOfferMade
 	case *core.OfferWithdrawn:
 		return kindOfferWithdrawn
+	case *core.TrialLearned:
+		return kindTrialLearned
 	}
 	return 0
 }
@@ -181,6 +184,7 @@ var makers = [...]func() core.Event{
 	kindTicked:              func() core.Event { return new(core.Ticked) },
 	kindOfferMade:           func() core.Event { return new(core.OfferMade) },
 	kindOfferWithdrawn:      func() core.Event { return new(core.OfferWithdrawn) },
+	kindTrialLearned:        func() core.Event { return new(core.TrialLearned) },
 }
 
 func newEvent(kind uint64) core.Event {
@@ -205,6 +209,8 @@ func visit(f *fields, e core.Event) {
 	case *core.TrialGiven:
 		suggestion(f, &e.Suggestion)
 		f.boolean(3, &e.Extra)
+		f.boolean(4, &e.Clone)
+		number32(f, 5, &e.Donor)
 	case *core.MetricNamed:
 		number32(f, 1, &e.ID)
 		f.str(2, &e.Name)
@@ -278,6 +284,13 @@ func visitRare(f *fields, e core.Event) {
 		f.boolean(2, &e.Scratch)
 	case *core.PluginFailed:
 		f.str(1, &e.Error)
+	case *core.TrialLearned:
+		f.str(1, &e.From)
+		f.blob(2, &e.Params)
+		metrics(f, 3, &e.Metrics)
+		f.u64(4, &e.Iteration)
+		f.i64(5, &e.TrainNS)
+		f.boolean(6, &e.Failed)
 	}
 }
 

@@ -45,7 +45,19 @@ func (e *Experiment) Best(q Query) (best Ranked, ok bool, err error) {
 	if !ok {
 		return Ranked{}, false, nil
 	}
-	return Ranked{e.Trial(no), value, q.Scope}, true, nil
+	return Ranked{e.Trial(no), value, q.Scope, e.meanOf(no, o)}, true, nil
+}
+
+// meanOf are the runs of a suggestion whose values make its mean.
+func (e *Experiment) meanOf(no core.TrialNo, o core.Objective) (list []core.TrialNo) {
+	m := e.Machine()
+	first, runs := m.Runs(no)
+	for no := first; runs > 1 && no < first+core.TrialNo(runs); no++ {
+		if _, reported := m.Summary(no, m.Metric(o.Metric)); reported && m.Counts(no) {
+			list = append(list, no)
+		}
+	}
+	return list
 }
 
 // Front are the trials of the Pareto front, by number.

@@ -58,25 +58,50 @@ func (s Scope) of(x stat.Summary, mode stat.Mode) float64 {
 }
 
 // Best is the trial with the best value of a metric, among all that reported a
-// finite one; of equal ones the first. ok is false when there is none.
+// finite one; of equal ones the first. ok is false when there is none. Where
+// suggestions have several runs, it is the first run of the one with the best mean
+// (B-105).
 func Best(m *core.Machine, o core.Objective, s Scope) (no core.TrialNo, value float64, ok bool) {
-	id := m.Metric(o.Metric)
-	if id == 0 {
+	if m.Metric(o.Metric) == 0 {
 		return 0, 0, false
 	}
-	for i := range core.TrialNo(m.Trials()) {
-		x, reported := m.Summary(i, id)
-		if v := s.of(x, o.Mode); reported && finite(v) && (!ok || stat.Better(v, value, o.Mode)) {
-			no, value, ok = i, v, true
+	_, runs := m.Runs(0)
+	for i := 0; i < m.Trials(); i += runs {
+		first := core.TrialNo(i)
+		v, reported := s.value(m, first, runs, o)
+		if reported && finite(v) && (!ok || stat.Better(v, value, o.Mode)) {
+			no, value, ok = first, v, true
 		}
 	}
 	return no, value, ok
 }
 
+// value is that of a suggestion: of its only run as far as that has come, or the
+// mean over those of its several runs that count, once each of them has ended.
+func (s Scope) value(m *core.Machine, first core.TrialNo, runs int, o core.Objective) (value float64, ok bool) {
+	id := m.Metric(o.Metric)
+	if runs == 1 {
+		x, reported := m.Summary(first, id)
+		return s.of(x, o.Mode), reported
+	}
+	sum, count := 0.0, 0
+	for no := first; no < first+core.TrialNo(runs); no++ {
+		if !m.State(no).Final() {
+			return 0, false
+		}
+		if x, reported := m.Summary(no, id); reported && m.Counts(no) {
+			sum = float64(sum + s.of(x, o.Mode))
+			count++
+		}
+	}
+	return sum / float64(max(count, 1)), count > 0
+}
+
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
 // Front are the trials that no other one beats in all objectives, by number: the
-// Pareto front. A trial without a finite value of each is not among them.
+// Pareto front. A trial without a finite value of each is not among them. Several
+// runs of a suggestion count as in [Best].
 func Front(m *core.Machine, objectives []core.Objective, s Scope) []core.TrialNo {
 	all := candidates(m, objectives, s)
 	slices.SortFunc(all, func(a, b candidate) int { return slices.Compare(a.losses, b.losses) })
@@ -101,11 +126,11 @@ type candidate struct {
 }
 
 func candidates(m *core.Machine, objectives []core.Objective, s Scope) (list []candidate) {
-	for no := range core.TrialNo(m.Trials()) {
-		c := candidate{no, make([]float64, 0, len(objectives))}
+	_, runs := m.Runs(0)
+	for no := 0; no < m.Trials(); no += runs {
+		c := candidate{core.TrialNo(no), make([]float64, 0, len(objectives))}
 		for _, o := range objectives {
-			x, reported := m.Summary(no, m.Metric(o.Metric))
-			v := s.of(x, o.Mode)
+			v, reported := s.value(m, c.no, runs, o)
 			if !reported || !finite(v) {
 				break
 			}

@@ -57,7 +57,8 @@ func Planned(m *core.Machine) int64 {
 	if m.Spec().Trials < 0 {
 		return -1
 	}
-	return m.Spec().Trials + int64(m.Trials()) - m.Planned()
+	_, runs := m.Runs(0)
+	return (m.Spec().Trials-m.Planned())*int64(runs) + int64(m.Trials())
 }
 
 // Status returns it as of now.

@@ -39,6 +39,9 @@ type Trial struct {
 	Seconds        float64
 	// Checkpoint is the directory of the newest, or "".
 	Checkpoint string
+	// Suggestion is the number of the suggestion that it is a run of, where
+	// suggestions have several: Runs of them. Runs is 1 elsewhere.
+	Suggestion, Runs int
 }
 
 // Metric is the value of one of the last result's.
@@ -57,6 +60,8 @@ func (e *Experiment) Trial(no core.TrialNo) Trial {
 	t := Trial{Number: no, ID: naming.ID(e.run.Seed, uint32(no)), State: v.State, Params: v.Params,
 		Metrics: e.replay.metrics(no), Iteration: v.Iteration, Results: v.Results, Failures: v.Failures,
 		Reason: v.Reason, Dir: e.TrialDir(no), Seconds: float64(v.TrainNS) / 1e9}
+	first, runs := e.replay.machine.Runs(no)
+	t.Suggestion, t.Runs = int(first)/runs, runs
 	if v.State == core.Errored {
 		t.Error = v.Reason
 	}
@@ -99,10 +104,15 @@ type trialJSON struct {
 	Ended      *time.Time       `json:"ended"`
 	Seconds    Float            `json:"time_total_s"`
 	Checkpoint *string          `json:"checkpoint"`
+	Suggestion *int             `json:"suggestion,omitempty"` // where suggestions have several runs
 }
 
 func (t *Trial) shape() trialJSON {
-	return trialJSON{Trial: t.ID, Number: t.Number, State: t.State.String(), Params: t.Params, Metrics: metricsJSON(t.Metrics),
+	var suggestion *int
+	if t.Runs > 1 {
+		suggestion = &t.Suggestion
+	}
+	return trialJSON{Suggestion: suggestion, Trial: t.ID, Number: t.Number, State: t.State.String(), Params: t.Params, Metrics: metricsJSON(t.Metrics),
 		Iteration: t.Iteration, Results: t.Results, Failures: t.Failures, Error: orNull(t.Error), Reason: orNull(t.Reason),
 		Dir: t.Dir, Started: timeOrNull(t.Started), Ended: timeOrNull(t.Ended), Seconds: Float(t.Seconds), Checkpoint: orNull(t.Checkpoint)}
 }
@@ -111,11 +121,14 @@ func (t *Trial) shape() trialJSON {
 // null.
 func (t Trial) MarshalJSON() ([]byte, error) { return json.Marshal(t.shape()) }
 
-// Ranked is a trial with the value that it was ranked by.
+// Ranked is a trial with the value that it was ranked by. Where suggestions have
+// several runs it is the first of them, and the value is their mean.
 type Ranked struct {
 	Trial
 	Value float64
 	Scope Scope
+	// MeanOf are the runs that the value is the mean of; nil of a single trial.
+	MeanOf []core.TrialNo
 }
 
 // MarshalJSON writes the stable shape of `best --json`.
@@ -124,7 +137,9 @@ func (r Ranked) MarshalJSON() ([]byte, error) {
 		trialJSON
 		Value Float `json:"value"`
 		Scope Scope `json:"scope"`
-	}{r.Trial.shape(), Float(r.Value), r.Scope})
+		// MeanOf are the runs that the value is the mean of.
+		MeanOf []core.TrialNo `json:"mean_of,omitempty"`
+	}{r.Trial.shape(), Float(r.Value), r.Scope, r.MeanOf})
 }
 
 // Float is a number in JSON; NaN and infinities are strings.

@@ -157,6 +157,10 @@ var trialCount = &scalar{expected: "a whole number from 1 on, or -1 for no bound
 	ok:   func(n *node) bool { i, ok := n.integer(); return ok && (i == -1 || i >= 1) },
 	json: map[string]any{"anyOf": []any{map[string]any{"const": -1}, map[string]any{"type": "integer", "minimum": 1}}}}
 
+var repeats = &scalar{expected: "a whole number from 1 to 1000",
+	ok:   func(n *node) bool { i, ok := n.integer(); return ok && i >= 1 && i <= 1000 },
+	json: map[string]any{"type": "integer", "minimum": 1, "maximum": 1000}}
+
 // experiment is the table of keys.
 var experiment = &object{
 	keys: []key{
@@ -185,7 +189,7 @@ var experiment = &object{
 		{"failures", "what becomes of failed trials", failures, `{}`, Taken},
 		{"stop_grace", "time that a stopped trial has to clean up", duration, `"10s"`, Taken},
 		{"reuse", "whether processes serve several trials", oneOf("auto", "true", "false"), `"auto"`, Taken},
-		{"repeat", "runs of each suggestion with other seeds", integer(1), "1", Ignored},
+		{"repeat", "runs of each suggestion with other seeds; their mean counts", repeats, "1", Ignored},
 		{"strict_metrics", "whether a missing metric fails the trial", boolean, "true", Taken},
 		{"wait_for_resources", "whether trials wait for resources that do not exist yet", boolean, "false", Taken},
 		{"storage", "directory or URL of the results", text, `"./results"`, Ignored},

@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"math"
-	"reflect"
 
 	"github.com/tunehost/tunehost/host/expr"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
@@ -30,10 +29,11 @@ func PointOf(s *space.Space, params []byte) (space.Point, error) {
 func coordinate(p *space.Param, v any) (float64, error) {
 	if p.Kind == space.Choice || p.Kind == space.Ordinal {
 		for i := range p.Choices {
-			if reflect.DeepEqual(expr.Choice(p, i), v) {
+			if sameValue(expr.Choice(p, i), v) {
 				return float64(i), nil
 			}
 		}
+		return 0, fmt.Errorf("parameter %q: %v is not of the space", p.Name, v)
 	}
 	switch v := v.(type) {
 	case int64:

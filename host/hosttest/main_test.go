@@ -31,14 +31,15 @@ import (
 	"github.com/tunehost/tunehost/plugins/searchers/grid"
 	"github.com/tunehost/tunehost/plugins/searchers/random"
 	"github.com/tunehost/tunehost/plugins/searchers/sobol"
+	"github.com/tunehost/tunehost/plugins/searchers/tpe"
 	"github.com/tunehost/tunehost/plugins/trainables/chaos"
 	"github.com/tunehost/tunehost/plugins/trainables/command"
 	"github.com/tunehost/tunehost/plugins/trainables/digits"
 )
 
-var plugged = bundled.New(random.Plugin, grid.Plugin, sobol.Plugin, fifo.Plugin, asha.Plugin, hyperband.Plugin, median.Plugin,
+var plugged = bundled.New(random.Plugin, grid.Plugin, sobol.Plugin, tpe.Plugin, fifo.Plugin, asha.Plugin, hyperband.Plugin, median.Plugin,
 	pbt.Plugin, forgetful, chaos.Plugin, digits.Plugin, command.Plugin(), lines.Plugin, torn,
-	rogueSearcher, rogueScheduler, outside, telltale, fickle)
+	rogueSearcher, rogueScheduler, outside, telltale, fickle, moody, grower)
 
 // forgetful is a scheduler that pauses every trial and wakes none.
 var forgetful = sdk.SchedulerPlugin{

@@ -110,4 +110,7 @@ type Status struct {
 type Best struct {
 	Trial Trial
 	Value float64
+	// Runs is how many runs of a suggestion the value is the mean of, where it
+	// has several: those from Trial on; 0 elsewhere.
+	Runs int
 }

@@ -36,6 +36,14 @@ type File struct {
 	// its directory.
 	File    string    `json:"file"`
 	Created time.Time `json:"created"`
+	// Learned is what the searcher knows of other experiments; nil: nothing.
+	Learned *Learned `json:"learned,omitempty"`
+}
+
+// Learned says which file learned.jsonl is, of so many trials.
+type Learned struct {
+	Trials int    `json:"trials"`
+	SHA256 string `json:"sha256"`
 }
 
 // New describes an experiment that begins now.

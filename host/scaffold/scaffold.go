@@ -4,8 +4,8 @@
 //
 // What it writes are the files below templates, which are compiled and tested
 // where they are. A language is a folder there, with a folder for each kind of
-// plugin; common has what all kinds share, and wasm what is different in a
-// plugin that is compiled to WebAssembly. In all of them [Placeholder] becomes the
+// plugin; common has what all kinds share, and wasm has folders with what is
+// different in a plugin that is compiled to WebAssembly. In all of them [Placeholder] becomes the
 // plugin's name, and the ending .tmpl, which hides a file from the Go command,
 // goes. The SDK's source goes to sdk, from package plugins.
 package scaffold
@@ -104,10 +104,10 @@ func (p Plugin) layers() ([]string, error) {
 	if !p.WASM {
 		return layers, nil
 	}
-	if !slices.Contains(folders(root), wasm) {
-		return nil, fmt.Errorf("--wasm: this tunehost has no template of a WebAssembly module in %s; leave --wasm out, for a plugin that is a program", p.Language)
+	if !slices.Contains(folders(path.Join(root, wasm)), p.Kind) {
+		return nil, fmt.Errorf("--wasm: this tunehost has no template of a WebAssembly module in %s; leave --wasm out, for a plugin that is a program, or take --lang go", p.Language)
 	}
-	return append(layers, path.Join(root, wasm)), nil
+	return append(layers, path.Join(root, wasm, p.Kind)), nil
 }
 
 func unknown(flag, got string, known []string) error {

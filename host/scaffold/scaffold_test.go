@@ -95,8 +95,8 @@ func TestMistakes(t *testing.T) {
 		want   string
 	}{
 		{Plugin{Kind: "sercher", Language: "go", Dir: dir}, `--kind "sercher": expected scheduler, searcher, trainable; did you mean "searcher"?`},
-		{Plugin{Kind: "searcher", Language: "golang", Dir: dir}, `--lang "golang": expected go`},
-		{Plugin{Kind: "searcher", Dir: dir}, `--lang "": expected go`},
+		{Plugin{Kind: "searcher", Language: "golang", Dir: dir}, `--lang "golang": expected go, javascript, python, rust`},
+		{Plugin{Kind: "searcher", Dir: dir}, `--lang "": expected go, javascript, python, rust`},
 		{Plugin{Kind: "searcher", Language: "go", Dir: full}, "is not empty: name a folder that does not exist yet"},
 		{Plugin{Kind: "searcher", Language: "go", Dir: dir, Name: "My Own"}, `--name "My Own": expected lower case letters`},
 		{Plugin{Kind: "searcher", Language: "go", Dir: filepath.Join(dir, "größe")}, "cannot be named after this folder"},

@@ -73,6 +73,13 @@ func (d Dir) Control() string { return filepath.Join(d.path, "control") }
 // Snapshots is the directory of the states of plugins. It may be removed.
 func (d Dir) Snapshots() string { return filepath.Join(d.path, "snapshots") }
 
+// Start holds the checkpoint that every trial starts from, as a trial's directory
+// would: its only one.
+func (d Dir) Start() string { return filepath.Join(d.path, "start") }
+
+// Learned has what the searcher knows of other experiments, a trial a line.
+func (d Dir) Learned() string { return filepath.Join(d.path, "learned.jsonl") }
+
 // Trial is a trial's directory; name comes from [TrialName].
 func (d Dir) Trial(name string) string { return filepath.Join(d.path, "trials", name) }
 

@@ -100,6 +100,14 @@ type TrainableTraits struct {
 	Requests bool
 }
 
+// Resetter is implemented by reusable trainables that have something to clean up
+// between trials. Reset is called in a process that has run a trial, before it
+// begins the next one. Where it returns an error, or takes longer than the host
+// waits (30 s), that trial is given a fresh process, and does not fail for it.
+type Resetter interface {
+	Reset(ctx context.Context) error
+}
+
 // Requester is implemented by trainables that compute what a trial needs from
 // its parameters. An experiment file that asks for resources beside it is an
 // error.

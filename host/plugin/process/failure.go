@@ -35,7 +35,8 @@ func (p *Process) startFailure(ctx, within context.Context, err error) error {
 		return fail("cannot be started: " + err.Error())
 	case refused != nil:
 		return fail("cannot be used: " + refused.Error())
-	case within.Err() != nil:
+	// The plugin's side of the deadline may pass a moment before ours.
+	case within.Err() != nil, status.Code(err) == codes.Canceled, status.Code(err) == codes.DeadlineExceeded:
 		return fail(fmt.Sprintf("was not ready within %v of its start", p.startTimeout()))
 	case status.Code(err) == codes.Unimplemented:
 		return p.failure(plugin.NotStarted, "is no "+p.config.kind(), errOtherKind)

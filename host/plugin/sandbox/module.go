@@ -30,6 +30,15 @@ type module struct {
 	roots    []*os.Root // of the directories that it may read
 }
 
+// Compile compiles a module into the cache, without running any of it.
+func Compile(ctx context.Context, c Config) error {
+	m, err := load(ctx, &c, hclog.NewNullLogger())
+	if err == nil {
+		m.close(ctx)
+	}
+	return err
+}
+
 // load makes a module ready to be instantiated.
 func load(ctx context.Context, c *Config, log hclog.Logger) (*module, error) {
 	wasm, err := read(c)

@@ -169,7 +169,7 @@ func (s screen) best(st report.Status, v *varied) string {
 	if st.Best == nil {
 		return ""
 	}
-	text := "best " + s.paint.paint(bold, clean(st.Objective.Metric)+" "+number(st.Best.Value, 5)) + " by trial " + trialName(st.Best.Trial.Number)
+	text := "best " + s.paint.paint(bold, clean(st.Objective.Metric)+" "+number(st.Best.Value, 5)) + " by " + bestName(st.Best)
 	params := slices.DeleteFunc(readParams(st.Best.Trial.Params), func(p param) bool { return !v.shown(p.name) })
 	return join(text, s.paint.paint(faint, paramText(params)))
 }

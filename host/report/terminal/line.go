@@ -17,7 +17,7 @@ func statusLine(st report.Status) (line, withoutTime string) {
 	}
 	best := ""
 	if st.Best != nil {
-		best = fmt.Sprintf("best %s %s by trial %s", clean(st.Objective.Metric), number(st.Best.Value, 5), trialName(st.Best.Trial.Number))
+		best = fmt.Sprintf("best %s %s by %s", clean(st.Objective.Metric), number(st.Best.Value, 5), bestName(st.Best))
 	}
 	withoutTime = join(stateText(st, false), done, strings.ReplaceAll(counts(st, false), " · ", ", "), best,
 		strings.ReplaceAll(resources(st), " · ", ", "))

@@ -67,8 +67,8 @@ func (s *summary) bestTrial() {
 		s.item("best", "no trial has reported "+clean(s.Status.Objective.Metric))
 		return
 	}
-	s.item("best", fmt.Sprintf("%s by trial %s (%s)",
-		s.paint.paint(bold, clean(s.Status.Objective.Metric)+" "+number(best.Value, 6)), trialName(best.Trial.Number), clean(best.Trial.ID)))
+	s.item("best", fmt.Sprintf("%s by %s (%s)",
+		s.paint.paint(bold, clean(s.Status.Objective.Metric)+" "+number(best.Value, 6)), bestName(best), clean(best.Trial.ID)))
 	params := readParams(best.Trial.Params)
 	name := 0
 	for _, p := range params {

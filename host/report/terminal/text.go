@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/report"
 )
 
 // clean makes one line without control characters of text from anywhere.
@@ -79,6 +80,14 @@ func roughly(d time.Duration) string {
 
 // trialName is how a trial is called in tables and on the command line.
 func trialName(no core.TrialNo) string { return fmt.Sprintf("%05d", no) }
+
+// bestName is the best trial, or the runs of a suggestion that are best on average.
+func bestName(b *report.Best) string {
+	if b.Runs == 0 {
+		return "trial " + trialName(b.Trial.Number)
+	}
+	return fmt.Sprintf("the mean of trials %s to %s", trialName(b.Trial.Number), trialName(b.Trial.Number+core.TrialNo(b.Runs-1)))
+}
 
 func plural(n int, one string) string {
 	if n == 1 {

@@ -34,7 +34,8 @@ const (
 	ExportVersion = "tunehost_abi"
 	// ExportAlloc (size i32) → i32 returns the address of size bytes that the
 	// host fills and hands over with the next call of ExportInvoke; they are the
-	// module's from then on.
+	// module's from then on. 0 says that it has no memory for them, which ends the
+	// instance.
 	ExportAlloc = "tunehost_alloc"
 	// ExportInvoke (ptr i32, len i32) → i64 calls a method. The buffer holds the
 	// length of the method's name (16 bits, little endian), the name as gRPC
@@ -99,8 +100,8 @@ const (
 const (
 	// MaxModuleBytes is the largest module that is loaded.
 	MaxModuleBytes = 32 << 20
-	// MaxAnswerBytes is the largest answer; a snapshot's may be as large as
-	// MaxSnapshotBytes.
+	// MaxAnswerBytes is the largest answer, and the largest report; a snapshot's
+	// answer may be as large as MaxSnapshotBytes.
 	MaxAnswerBytes   = 4 << 20
 	MaxSnapshotBytes = 16 << 20
 	// MaxStateBytes is the largest checkpoint of a guest.

@@ -176,3 +176,17 @@ func TestOutputIsLog(t *testing.T) {
 		}
 	}
 }
+
+// A snapshot may be larger than other messages.
+func TestLargeSnapshot(t *testing.T) {
+	sample(t, "searcher")
+	p, _ := start(t, sdk.KindSearcher, filepath.Join(tools(t), "cargo", "debug", "examples", "probe"))
+	snapshot := []byte(strings.Repeat("0", 16<<20-1) + "5") // the probe counts events
+	s, err := p.OpenSearcher(t.Context(), problem(spaces["wide"]), nil, snapshot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := s.Snapshot(t.Context()); err != nil || string(b) != "5" {
+		t.Errorf("%q, %v", b, err)
+	}
+}

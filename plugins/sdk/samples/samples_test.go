@@ -137,7 +137,7 @@ func openSearcher(t *testing.T, p plugin.Plugin, s *space.Space, options string)
 // The climber comes near the best, takes no point of a finite space twice, and is the
 // same in a process and in a module.
 func TestSearcher(t *testing.T) {
-	var climbed [][]space.Point
+	var climbed [][][]uint64
 	both(t, sdk.KindSearcher, "searcher", func(t *testing.T, start func() *process.Process) {
 		p := start()
 		describes(t, p, sdk.KindSearcher, "climber")
@@ -145,7 +145,7 @@ func TestSearcher(t *testing.T) {
 		if last := points[len(points)-1]; last[0] < 0.1 {
 			t.Errorf("after 60 trials it is at %v", last)
 		}
-		climbed = append(climbed, points)
+		climbed = append(climbed, bits(points))
 
 		finite := &space.Space{Params: []space.Param{
 			{Name: "a", Kind: space.Int, Low: 1, High: 4}, {Name: "b", Kind: space.Choice, Choices: raws("1", "2", "3")}}}
@@ -159,8 +159,17 @@ func TestSearcher(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if d := cmp.Diff(bits(climbed[0]), bits(climbed[1])); len(climbed) != 2 || d != "" {
-		t.Errorf("process and module differ:\n%s", d)
+	agree(t, climbed)
+}
+
+// agree compares what the process and the module did.
+func agree[T any](t *testing.T, did []T) {
+	t.Helper()
+	if len(did) != 2 {
+		return // one of them has failed
+	}
+	if d := cmp.Diff(did[0], did[1]); d != "" {
+		t.Errorf("process (-) and module (+) differ:\n%s", d)
 	}
 }
 
@@ -270,9 +279,7 @@ func TestTrainable(t *testing.T) {
 		}
 		all = append(all, losses)
 	})
-	if d := cmp.Diff(all[0], all[1]); d != "" {
-		t.Errorf("process and module differ:\n%s", d)
-	}
+	agree(t, all)
 }
 
 // A trial that is paused and goes on in another process reports the losses of one that
@@ -311,9 +318,7 @@ func TestResumable(t *testing.T) {
 		cannotRestore(t, openTrainable(t, start(), `{}`), bad, "cannot restore the checkpoint: 1 bytes are no state of this trainable")
 		cannotRestore(t, openTrainable(t, start(), `{}`), t.TempDir(), "state")
 	})
-	if d := cmp.Diff(whole[0], whole[1]); d != "" {
-		t.Errorf("process and module differ:\n%s", d)
-	}
+	agree(t, whole)
 	for _, dir := range saved {
 		_ = os.RemoveAll(dir)
 	}

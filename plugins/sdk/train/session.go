@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"sync"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -93,6 +94,7 @@ func (s *Session) start(c *Command) error {
 	}
 	r := newRun(s, c.Run, *c.Trial)
 	why := s.refuses()
+	again := s.started && !s.traits.Shared
 	if why == "" {
 		s.started = true
 		s.runs[c.Run] = r
@@ -104,7 +106,7 @@ func (s *Session) start(c *Command) error {
 			s.out.push(Event{Kind: Ended, Run: c.Run, Error: why, NeverStarted: true})
 			return
 		}
-		s.train(r)
+		s.train(r, again)
 	}()
 	return nil
 }
@@ -122,10 +124,16 @@ func (s *Session) refuses() string {
 	return ""
 }
 
-// train calls the author's code and says how it ended.
-func (s *Session) train(r *run) {
-	s.out.push(Event{Kind: Started, Run: r.id, PID: uint32(os.Getpid())})
-	end := r.outcome(r.call(s.trainable))
+// train calls the author's code and says how it ended. Where a trial has run
+// before, it begins once that is cleaned up.
+func (s *Session) train(r *run, again bool) {
+	end := Event{Kind: Ended, Run: r.id, NeverStarted: true}
+	if err := s.reset(r, again); err != nil {
+		end.Error = cut("the process cannot be reset: " + err.Error())
+	} else {
+		s.out.push(Event{Kind: Started, Run: r.id, PID: uint32(os.Getpid())})
+		end = r.outcome(r.call(s.trainable))
+	}
 	r.cancel()
 	// The run is forgotten before its end is told: the host may answer that
 	// with the next Start.
@@ -133,4 +141,19 @@ func (s *Session) train(r *run) {
 	delete(s.runs, r.id)
 	s.mu.Unlock()
 	s.out.push(end)
+}
+
+// reset calls the author's Reset, where there is one and it is needed.
+func (s *Session) reset(r *run, again bool) (err error) {
+	x, ok := s.trainable.(sdk.Resetter)
+	if !again || !ok {
+		return nil
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			r.Log(fmt.Sprintf("panic: %v\n%s", v, debug.Stack()))
+			err = fmt.Errorf("panic: %v", v)
+		}
+	}()
+	return x.Reset(r.ctx)
 }

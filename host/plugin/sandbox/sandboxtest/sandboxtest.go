@@ -18,7 +18,21 @@ import (
 // Build builds a Go package as a module and returns its file.
 func Build(t testing.TB, pkg string) string {
 	t.Helper()
-	return build(t, pkg, "plugin.wasm", []string{"GOOS=wasip1", "GOARCH=wasm"}, "-buildmode=c-shared", "-ldflags=-s -w")
+	module := build(t, pkg, "plugin.wasm", []string{"GOOS=wasip1", "GOARCH=wasm"}, "-buildmode=c-shared", "-ldflags=-s -w")
+	if racing {
+		warm(t, module)
+	}
+	return module
+}
+
+// warm puts the compiled module into the cache, under the version by which test
+// binaries know the compiler.
+func warm(t testing.TB, module string) {
+	t.Helper()
+	cmd := exec.Command("go", "run", "-race=false", "-ldflags=-X github.com/tetratelabs/wazero/internal/version.version=dev", "github.com/tunehost/tunehost/host/plugin/sandbox/sandboxtest/warm", module, Cache(t))
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
 }
 
 // BuildProgram builds a Go package as a program and returns its file.
@@ -39,14 +53,20 @@ func build(t testing.TB, pkg, name string, env []string, flags ...string) string
 }
 
 // Cache is a directory of compiled modules that tests share, so that a module that
-// does not change is compiled once.
+// does not change is compiled once. It is that of a user whose XDG_CACHE_HOME is
+// [CacheHome].
 func Cache(t testing.TB) string {
 	t.Helper()
-	dir := filepath.Join(os.TempDir(), fmt.Sprintf("tunehost-test-wasm-%d", os.Getuid()))
+	dir := filepath.Join(CacheHome(), "tunehost", "wasm")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	return dir
+}
+
+// CacheHome is a directory for what users have in their cache.
+func CacheHome() string {
+	return filepath.Join(os.TempDir(), fmt.Sprintf("tunehost-test-cache-%d", os.Getuid()))
 }
 
 // Process is how to start a module's runner, whose output goes to the test's log.

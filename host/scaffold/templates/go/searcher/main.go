@@ -48,13 +48,21 @@ func open(problem sdk.Problem, text []byte) (sdk.Searcher, sdk.Traits, error) {
 	if err := sdk.ReadOptions(text, &o); err != nil {
 		return nil, sdk.Traits{}, err
 	}
-	s := &searcher{space: problem.Space, spread: o.Spread, points: map[uint32]space.Point{}, loss: math.Inf(1)}
+	seen, err := space.NewSeen(problem.Space, most)
+	if err != nil {
+		return nil, sdk.Traits{}, err // the space has no points
+	}
+	s := &searcher{space: problem.Space, spread: o.Spread, seen: seen, points: map[uint32]space.Point{}, loss: math.Inf(1)}
 	return s, sdk.Traits{}, nil
 }
+
+// most is the size up to which a finite space's points are remembered.
+const most = 1 << 16
 
 type searcher struct {
 	space  *space.Space
 	spread float64
+	seen   *space.Seen            // so that no point comes twice
 	points map[uint32]space.Point // of trials that have not ended
 	best   space.Point            // nil until a trial has ended well
 	loss   float64                // of the best
@@ -67,6 +75,7 @@ func (s *searcher) Observe(_ context.Context, events []sdk.Event) error {
 		switch e.Kind {
 		case sdk.TrialAdded:
 			s.points[e.Trial] = e.Point
+			s.seen.Add(e.Point)
 		case sdk.TrialCompleted:
 			if len(e.Losses) > 0 && e.Losses[0] < s.loss {
 				s.best, s.loss = s.points[e.Trial], e.Losses[0]
@@ -79,14 +88,18 @@ func (s *searcher) Observe(_ context.Context, events []sdk.Event) error {
 	return nil
 }
 
-// Suggest answers each request with a point. The request's seed is the only
-// randomness to use; coordinates that it fixes are in Given.
+// Suggest answers each request with a point, until there are no more. The request's
+// seed is the only randomness to use; coordinates that it fixes are in Given.
 func (s *searcher) Suggest(_ context.Context, requests []sdk.Request) (sdk.Suggestions, error) {
 	var answer sdk.Suggestions
 	for _, r := range requests {
 		p, err := s.suggest(r)
 		if err != nil {
 			return sdk.Suggestions{}, err
+		}
+		if p == nil {
+			answer.Status = sdk.Exhausted
+			break
 		}
 		answer.Points = append(answer.Points, p)
 	}
@@ -96,26 +109,25 @@ func (s *searcher) Suggest(_ context.Context, requests []sdk.Request) (sdk.Sugge
 // tries is how often a step from the best may miss the constraints.
 const tries = 100
 
+// suggest takes the first draw that is new and satisfies the constraints; nil: there
+// is nothing new.
 func (s *searcher) suggest(r sdk.Request) (space.Point, error) {
 	rng := space.NewRand(r.Seed)
-	if s.best != nil && r.Trial%2 == 1 {
-		for range tries {
-			p := s.space.Complete(r.Given, s.near(rng), s.space.Draw(rng))
-			if s.space.Holds(p) {
-				return p, nil
-			}
+	near := s.best != nil && r.Trial%2 == 1
+	return s.seen.Pick(r.Given, rng, func(try int) space.Point {
+		if near && try < tries {
+			return s.near(rng)
 		}
-	}
-	return s.space.SampleGiven(rng, r.Given)
+		return s.space.Draw(rng)
+	})
 }
 
 // near takes a step from the best. In units every parameter goes from 0 to 1, on
 // a log scale where the user asked for one.
 func (s *searcher) near(rng space.Source) space.Point {
-	p := make(space.Point, len(s.best))
+	p := s.space.Draw(rng)
 	for i, x := range s.best {
-		p[i] = math.NaN() // it does not exist in the best: Complete draws it
-		if !math.IsNaN(x) {
+		if !math.IsNaN(x) { // it exists in the best
 			u := s.space.ToUnit(i, x) + s.spread*(rng.Float64()-0.5)
 			p[i] = s.space.FromUnit(i, u) // which keeps it inside the bounds
 		}

@@ -2,15 +2,13 @@
 // which walks down a parabola. The parameter lr is its step.
 //
 // Everything here may be changed. What must stay true: each epoch is reported,
-// and training ends when Report says so.
+// and training ends when ReportState says so.
 package main
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/serve"
@@ -59,22 +57,17 @@ type model struct {
 	X     float64 `json:"x"`
 }
 
-const checkpoint = "model.json"
-
 // train trains one trial, from its checkpoint if there is one.
 func train(ctx context.Context, run sdk.Run, o options) error {
-	trial := run.Trial()
 	params := struct {
 		LR float64 `json:"lr"`
 	}{LR: 0.1}
-	if err := json.Unmarshal(trial.Params, &params); err != nil {
+	if err := json.Unmarshal(run.Trial().Params, &params); err != nil {
 		return fmt.Errorf("parameters: %w", err)
 	}
-	m := model{X: 10}
-	if trial.Restore != "" {
-		if err := m.load(trial.Restore); err != nil {
-			return &sdk.RestoreError{Err: err}
-		}
+	m, err := begin(run)
+	if err != nil {
+		return err
 	}
 	for m.Epoch < o.Epochs {
 		if err := ctx.Err(); err != nil {
@@ -83,25 +76,25 @@ func train(ctx context.Context, run sdk.Run, o options) error {
 		m.Epoch++
 		m.X -= params.LR * 2 * m.X
 		result := sdk.Result{Iteration: m.Epoch, Metrics: []sdk.Metric{{Name: "loss", Value: m.X * m.X}}, Done: m.Epoch == o.Epochs}
-		if err := run.Report(result, m.save); err != nil {
+		if err := sdk.ReportState(run, result, m.state); err != nil {
 			return err // it was told to stop
 		}
 	}
 	return nil
 }
 
-func (m *model) save(dir string) error {
-	text, err := json.Marshal(m)
-	if err != nil {
-		return err
+// begin is the model of the trial's checkpoint, or a new one.
+func begin(run sdk.Run) (*model, error) {
+	m := &model{X: 10}
+	state, err := sdk.RestoredState(run)
+	if state != nil {
+		if err = json.Unmarshal(state, m); err != nil {
+			err = &sdk.RestoreError{Err: err}
+		}
 	}
-	return os.WriteFile(filepath.Join(dir, checkpoint), text, 0o600)
+	return m, err
 }
 
-func (m *model) load(dir string) error {
-	text, err := os.ReadFile(filepath.Join(dir, checkpoint))
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(text, m)
-}
+// state is called when a checkpoint of the last result is wanted. A model that is in
+// files is saved by run.Report's second argument instead, but not in a WASM module.
+func (m *model) state() ([]byte, error) { return json.Marshal(m) }

@@ -24,7 +24,7 @@ const RESOURCE_EXHAUSTED: u8 = 8;
 pub async fn handle(plugin: Arc<Plugin>, request: Request<Incoming>) -> Result<Response<Frames>, Infallible> {
     let method = request.uri().path().to_string();
     let mut messages = Messages { body: request.into_body(), buffer: Vec::new() };
-    let (frames, body) = mpsc::channel(2);
+    let (frames, body) = mpsc::channel(2); // a unary answer has two, which wait here until it is returned
     match method.as_str() {
         "/tunehost.v1.TrainableService/Train" => {
             tokio::spawn(train(plugin, messages, frames));

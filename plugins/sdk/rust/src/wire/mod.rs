@@ -236,3 +236,46 @@ impl Writer {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whatever comes, it is decoded or refused; what is cut short is refused.
+    #[test]
+    fn garbage_is_no_panic() {
+        let mut rng = crate::Rng::new(1);
+        for _ in 0..20_000 {
+            let n = rng.below(40);
+            let bytes: Vec<u8> =
+                (0..n).map(|_| [rng.below(26), rng.below(256)][rng.below(2)] as u8).collect();
+            let _ = (open_request(&bytes), suggest_request(&bytes), json_request(&bytes));
+            #[cfg(all(unix, feature = "process"))]
+            let _ = train_request(&bytes);
+        }
+        for malformed in [&[0x0a, 5, 1][..], &[0x08], &[0x09, 1, 2], &[0x0b], &[0xff; 11]] {
+            assert!(open_request(malformed).is_err(), "{:?}", malformed);
+        }
+    }
+
+    /// Expressions that would not end, or refer to nothing, are refused.
+    #[test]
+    fn expressions_are_checked() {
+        let with = |fill: &dyn Fn(&mut Writer)| {
+            let constraint = |w: &mut Writer| w.nested(1, |w| w.nested(1, |w| w.nested(2, |w| fill(w))));
+            open_request(&Writer::message(constraint)).map(|_| ())
+        };
+        assert_eq!(with(&|w| w.uint(1, 1)), Ok(()));
+        assert!(with(&|w| w.uint(1, 2)).is_err(), "a parameter that is not there");
+        assert!(with(&|w| w.uint(1, 5)).is_err(), "a sum of nothing");
+        assert!(with(&|w| w.uint(1, 99)).is_err(), "an unknown operation");
+        let mut deep = Writer::message(|w| w.uint(1, 1));
+        for _ in 0..600 {
+            deep = Writer::message(|w| {
+                w.uint(1, 4);
+                w.element(5, &deep);
+            });
+        }
+        assert!(with(&|w| w.0.extend(&deep)).is_err(), "nested too deep");
+    }
+}

@@ -1,0 +1,18 @@
+package core
+
+// apply tells the searcher of the trial and its end, and keeps nothing but the
+// count.
+func (e *TrialLearned) apply(m *Machine) {
+	no := ^TrialNo(m.learned)
+	m.learned++
+	kind := SawCompleted
+	if e.Failed {
+		kind = SawFailed
+	}
+	m.say(Observation{Kind: SawAdded, To: ToSearcher, Trial: no, Learned: true, Params: e.Params})
+	m.say(Observation{Kind: kind, To: ToSearcher, Trial: no, Learned: true, Attempt: 1, Iteration: e.Iteration, Metrics: e.Metrics,
+		TrainNS: e.TrainNS, Reason: "known from " + e.From})
+}
+
+// Learned is how many trials of other experiments the searcher was told of.
+func (m *Machine) Learned() int { return int(m.learned) }

@@ -1,0 +1,140 @@
+package examples
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tunehost/tunehost/host/scaffold"
+	"github.com/tunehost/tunehost/internal/pages"
+)
+
+// language is what it takes to build plugins in one.
+type language struct {
+	// needs is its program, which has to be there.
+	needs string
+	// kept is a folder in the first plugin that the next ones share, because filling
+	// it takes long; fills are the commands that fill it.
+	kept  string
+	fills []string
+}
+
+var languages = map[string]language{
+	"go":         {needs: "go"},
+	"python":     {needs: "python3", kept: ".venv", fills: []string{"python3 -m venv", ".venv/bin/pip"}},
+	"rust":       {needs: "cargo"},
+	"javascript": {needs: "npm", kept: "node_modules", fills: []string{"npm install"}},
+}
+
+// TestScaffolds does, in each new plugin, what its README tells its author to do. The
+// first one in a language, the searcher, is made from nothing; others use what that
+// one has downloaded.
+func TestScaffolds(t *testing.T) {
+	bin := build(t)
+	for _, name := range scaffold.Languages() {
+		t.Run(name, func(t *testing.T) {
+			l := languages[name]
+			l.has(t)
+			h := &scaffolds{language: l, bin: bin, name: name, dir: t.TempDir()}
+			for _, kind := range []string{"searcher", "scheduler", "trainable"} {
+				h.follow(t, kind)
+			}
+			if name == "go" {
+				h.follow(t, "searcher", "wasm")
+			}
+			h.conforms(t)
+		})
+	}
+}
+
+// has skips the test where the language is not installed, but never in continuous
+// integration.
+func (l language) has(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath(l.needs); err == nil {
+		return
+	}
+	if os.Getenv("CI") == "true" {
+		t.Fatalf("%s is not installed", l.needs)
+	}
+	t.Skipf("%s is not installed", l.needs)
+}
+
+// scaffolds is a folder of new plugins.
+type scaffolds struct {
+	language
+	bin  binary
+	name string
+	dir  string
+	// filled is where the first plugin has put what is kept.
+	filled string
+}
+
+// follow makes a plugin, with more switches, and does what its README says.
+func (h *scaffolds) follow(t *testing.T, kind string, switches ...string) {
+	t.Helper()
+	dir := filepath.Join(h.dir, strings.Join(append([]string{kind}, switches...), "-"))
+	args := []string{"plugins", "new", "--kind", kind, "--lang", h.name, dir}
+	for _, s := range switches {
+		args = append(args, "--"+s)
+	}
+	h.bin.command(t, h.dir, args...)
+	blocks, err := pages.Blocks(readFile(t, filepath.Join(dir, "README.md")), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h.filled != "" {
+		if err := os.Symlink(h.filled, filepath.Join(dir, h.kept)); err != nil {
+			t.Fatal(err)
+		}
+		for i := range blocks {
+			blocks[i].Text = h.without(blocks[i].Text)
+		}
+	} else if h.kept != "" {
+		h.filled = filepath.Join(dir, h.kept)
+	}
+	out := run(t, h.bin, dir, blocks)
+	if want := "ok  " + kind + " calls"; !strings.Contains(out, want) {
+		t.Errorf("%s: %q is not in what was printed:\n%s", kind, want, out)
+	}
+}
+
+// without leaves out the commands that fill what is kept.
+func (h *scaffolds) without(script string) (rest string) {
+	for line := range strings.Lines(script) {
+		fills := false
+		for _, f := range h.fills {
+			fills = fills || strings.HasPrefix(line, f)
+		}
+		if !fills {
+			rest += line
+		}
+	}
+	return rest
+}
+
+// conforms holds the plugins against all that plugins must do.
+func (h *scaffolds) conforms(t *testing.T) {
+	t.Helper()
+	dirs, err := os.ReadDir(h.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range dirs {
+		t.Run("conformance of "+d.Name(), func(t *testing.T) {
+			t.Parallel()
+			h.bin.command(t, h.dir, "conformance", "--short", "./"+d.Name())
+		})
+	}
+}
+
+func readFile(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

@@ -1,0 +1,215 @@
+package host
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/record"
+	"github.com/tunehost/tunehost/host/runfile"
+	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/searchers/bohb"
+	"github.com/tunehost/tunehost/plugins/searchers/evolution"
+	"github.com/tunehost/tunehost/plugins/searchers/nsga2"
+	"github.com/tunehost/tunehost/plugins/searchers/sobol"
+	"github.com/tunehost/tunehost/plugins/searchers/tpe"
+)
+
+// taught runs an experiment to learn from, and makes one that does.
+func taught(t *testing.T, first, second string, more ...any) (source Ended, o Options, seen *screenful) {
+	t.Helper()
+	other, _ := quick(t, first, more...)
+	other.Name = "first"
+	source = finish(t, other)
+	o, seen = quick(t, strings.ReplaceAll(second, "FIRST", source.Dir), more...)
+	o.Name = "second"
+	return source, o, seen
+}
+
+const teaching = `
+version: 1
+objective: {metric: score, mode: max}
+trainable: {plugin: wobbly}
+space: {x: {uniform: [0, 1]}}
+seed: 3
+`
+
+// What another experiment has found is told to the searcher before anything else,
+// under numbers that no trial here has; by later hosts again, whatever has become of
+// the other experiment since.
+func TestLearnFrom(t *testing.T) {
+	e := &ear{}
+	source, o, _ := taught(t, teaching+"trials: 9\nrepeat: 2\n", teaching+"searcher: ear\nlearn_from: FIRST\ntrials: 3\n", e.plugin(), wobbly(3))
+	finish(t, o)
+	first := audit(t, source.Dir, nil)
+	if err := os.RemoveAll(source.Dir); err != nil {
+		t.Fatal(err)
+	}
+	finish(t, o)
+	events := e.heard(sdk.TrialAdded, sdk.TrialCompleted, sdk.TrialFailed)
+	if len(events) != 2*(9+3) {
+		t.Fatalf("it heard %d events: %+v", len(events), events)
+	}
+	failed := 0
+	for i := range 9 {
+		added, ended := events[2*i], events[2*i+1]
+		no := math.MaxUint32 - uint32(i)
+		if added.Trial != no || ended.Trial != no || added.Kind != sdk.TrialAdded || added.Number != uint64(2*i+1) {
+			t.Fatalf("lesson %d is %+v and %+v", i, added, ended)
+		}
+		var p struct{ X float64 }
+		if err := json.Unmarshal(first.Params(core.TrialNo(2*i)), &p); err != nil || added.Point[0] != p.X {
+			t.Errorf("lesson %d has the point %v, want %v", i, added.Point, p.X)
+		}
+		sum, n := 0.0, 0.0
+		for r := range core.TrialNo(2) {
+			if s, ok := first.Summary(core.TrialNo(2*i)+r, first.Metric("score")); ok {
+				sum, n = sum+s.Last, n+1
+			}
+		}
+		switch {
+		case n == 0 && ended.Kind == sdk.TrialFailed:
+			failed++
+		case n == 0 || ended.Kind != sdk.TrialCompleted || math.Abs(ended.Losses[0]+sum/n) > 1e-12:
+			t.Errorf("lesson %d ended %+v, want the mean %v", i, ended, sum/n)
+		}
+	}
+	if failed == 0 {
+		t.Error("none failed: the test shows less than it could")
+	}
+	if own := events[18]; own.Trial != 0 {
+		t.Errorf("after the lessons comes %+v", own)
+	}
+}
+
+// A host that dies while the record learns: the next one goes on where it was.
+func TestLearningGoesOn(t *testing.T) {
+	for _, kept := range []int{1, 2, 4, 7} {
+		t.Run(fmt.Sprint(kept), func(t *testing.T) {
+			e := &ear{}
+			_, o, _ := taught(t, teaching+"trials: 5\n", teaching+"searcher: ear\nlearn_from: [FIRST]\ntrials: 2\n", e.plugin(), wobbly(0))
+			cut(t, finish(t, o).Dir, kept)
+			m := audit(t, finish(t, o).Dir, nil)
+			if m.Learned() != 5 || m.Count(core.Terminated) != 2 {
+				t.Errorf("it learned of %d trials and ran %d", m.Learned(), m.Count(core.Terminated))
+			}
+		})
+	}
+}
+
+// cut leaves the first records of an experiment.
+func cut(t *testing.T, path string, kept int) {
+	t.Helper()
+	dir, err := storage.At(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var records [][]byte
+	err = readJournal(dir.Journal())(func(b []byte) (bool, error) {
+		records = append(records, append([]byte(nil), b...))
+		return len(records) < kept, nil
+	})
+	file, _, failed := runfile.Read(dir)
+	if err != nil || failed != nil {
+		t.Fatal(err, failed)
+	}
+	id, _ := file.ID()
+	if err := os.RemoveAll(dir.Journal()); err != nil {
+		t.Fatal(err)
+	}
+	r, err := newRecord(dir, id)
+	if err == nil {
+		_, err = r.Append(records)
+	}
+	if err != nil || r.Close() != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := record.Parse(records[0]); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Trials that could not have run here are left out, and counted.
+func TestLearnFromAnotherSpace(t *testing.T) {
+	first := strings.Replace(teaching, "{x: {uniform: [0, 1]}}", "{x: {uniform: [0, 1]}, c: {choice: [1, 2, 7]}, n: {grid: [1, 2.5]}, k: {choice: [3, 4]}}", 1) + "trials: 40\n"
+	second := strings.Replace(teaching, "{x: {uniform: [0, 1]}}", "{x: {uniform: [0, 0.5]}, c: {choice: [2, 7, 9]}, n: {int: [1, 5]}, k: 3}", 1) + "searcher: random\nlearn_from: FIRST\nconstraints: x < 0.4\n"
+	source, o, seen := taught(t, first, second, wobbly(0))
+	o.Verbose = 1
+	m := audit(t, finish(t, o).Dir, nil)
+	want := 0
+	for _, text := range params(audit(t, source.Dir, nil)) {
+		var p struct{ X, C, N, K float64 }
+		if err := json.Unmarshal([]byte(text), &p); err != nil {
+			t.Fatal(err)
+		}
+		if p.X < 0.4 && p.C != 1 && p.N == 1 && p.K == 3 {
+			want++
+		}
+	}
+	if want == 0 || m.Learned() != want {
+		t.Errorf("it learned of %d trials, want %d", m.Learned(), want)
+	}
+	contains(t, seen.String(), fmt.Sprintf("the searcher knows %d of 80 trials", want), `its "c" is outside`, `its "n" is outside`, `its "x" is outside`, `"k" is another there`, "breaks a constraint")
+}
+
+func TestLearnFromMistakes(t *testing.T) {
+	for _, c := range []struct{ first, second, want string }{
+		{teaching, teaching + "learn_from: FIRST/nothing\n", "there is no experiment here"},
+		{teaching, teaching + "learn_from: [FIRST, FIRST]\n", "it is named twice"},
+		{strings.Replace(teaching, "max", "min", 1), teaching + "learn_from: FIRST\n", "score is optimised as min there, and as max here"},
+	} {
+		_, o, _ := taught(t, c.first, c.second, wobbly(0))
+		contains(t, refused(t, o), "learn_from: ", c.want)
+		if left, _ := filepath.Glob(filepath.Join(o.Storage, "second", "experiment.yaml")); left != nil {
+			t.Errorf("it left %v", left)
+		}
+	}
+}
+
+// Every bundled searcher copes with trials that it did not suggest, under numbers
+// that no trial of its own has; and what it does is a function of the history.
+func TestSearchersLearn(t *testing.T) {
+	plugins := []any{tpe.Plugin, bohb.Plugin, evolution.Plugin, nsga2.Plugin, sobol.Plugin, wobbly(0)}
+	for _, name := range []string{"random", "grid", "sobol", "tpe", "bohb", "evolution", "nsga2"} {
+		t.Run(name, func(t *testing.T) {
+			_, o, _ := taught(t, teaching+"trials: 30\n", teaching+"learn_from: FIRST\ntrials: 12\nsearcher: "+name+"\n", plugins...)
+			if name == "grid" {
+				o.Sets = []string{"trials=3"} // it has five points
+			}
+			m := audit(t, finish(t, o).Dir, nil)
+			if m.Learned() != 30 || m.Count(core.Terminated) != m.Trials() || m.Trials() < 3 {
+				t.Errorf("it learned of %d trials, and %d of %d ended", m.Learned(), m.Count(core.Terminated), m.Trials())
+			}
+		})
+	}
+}
+
+// A searcher that knows good points begins near them.
+func TestLearnedPointsAreUsed(t *testing.T) {
+	space := "{x: {uniform: [0, 1]}, y: {uniform: [0, 1]}, z: {uniform: [0, 1]}}"
+	first := strings.Replace(teaching, "{x: {uniform: [0, 1]}}", space, 1) + "trials: 80\n"
+	mean := func(more string) float64 {
+		second := strings.Replace(teaching, "{x: {uniform: [0, 1]}}", space, 1) + "trials: 8\nsearcher: tpe\n" + more
+		_, o, _ := taught(t, first, second, tpe.Plugin, wobbly(0))
+		m := audit(t, finish(t, o).Dir, nil)
+		sum := 0.0
+		for _, text := range params(m) {
+			var p struct{ X float64 }
+			if err := json.Unmarshal([]byte(text), &p); err != nil {
+				t.Fatal(err)
+			}
+			sum += p.X
+		}
+		return sum / float64(m.Trials())
+	}
+	// The larger x, the better; the seed's part is smaller than that.
+	if fresh, taught := mean(""), mean("learn_from: FIRST\n"); taught < fresh+0.1 || taught < 0.6 {
+		t.Errorf("the first suggestions have %v on average, without knowledge %v", taught, fresh)
+	}
+}

@@ -1,0 +1,4 @@
+import { serve, scheduler } from "tunehost";
+import { plugin } from "./plugin.js";
+
+serve(scheduler(plugin));

@@ -1,0 +1,4 @@
+import { serve, searcher } from "tunehost";
+import { plugin } from "./plugin.js";
+
+serve(searcher(plugin));

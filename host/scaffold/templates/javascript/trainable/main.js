@@ -1,0 +1,4 @@
+import { serve, trainable } from "tunehost";
+import { plugin } from "./plugin.js";
+
+serve(trainable(plugin));

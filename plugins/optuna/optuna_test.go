@@ -1,0 +1,185 @@
+// Package optuna_test runs the plugins for Optuna: their own tests, and an experiment.
+package optuna_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+const venv = "../../.tools/venv/bin/python3"
+
+// interpreter finds a python3 that has Optuna: that of `make python`, or the one in
+// the PATH.
+var interpreter = sync.OnceValues(func() (path string, err error) {
+	for _, name := range []string{venv, "python3"} {
+		if path, err = exec.LookPath(name); err != nil {
+			continue
+		}
+		if path, err = filepath.Abs(path); err != nil {
+			return "", err
+		}
+		if err = exec.Command(path, "-c", "import optuna, cmaes, scipy, tunehost").Run(); err == nil {
+			return path, nil
+		}
+	}
+	return "", err
+})
+
+// python is the interpreter. Where there is none the test is skipped, but never in
+// continuous integration.
+func python(t *testing.T) string {
+	t.Helper()
+	path, err := interpreter()
+	if err == nil {
+		return path
+	}
+	if os.Getenv("CI") == "true" {
+		t.Fatal("run make python: ", err)
+	}
+	t.Skip("run make python: ", err)
+	return ""
+}
+
+// The plugins' own tests, in Python.
+func TestPython(t *testing.T) {
+	cmd := exec.Command(python(t), "-W", "ignore", "-m", "unittest", "searcher_test", "scheduler_test")
+	cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// tunehost runs commands in a folder, with a python3 that has Optuna, or the one on
+// the PATH.
+type tunehost struct {
+	program, dir, path string
+}
+
+func newTunehost(t *testing.T, path string) tunehost {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "tunehost")
+	if out, err := exec.Command("go", "build", "-o", program, "../../cmd/tunehost").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return tunehost{program, t.TempDir(), path}
+}
+
+func (h tunehost) run(args ...string) (string, error) {
+	cmd := exec.Command(h.program, args...)
+	cmd.Dir = h.dir
+	cmd.Env = append(os.Environ(), "PATH="+h.path, "XDG_CONFIG_HOME="+h.dir)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+func (h tunehost) must(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := h.run(args...)
+	if err != nil {
+		t.Fatalf("tunehost %v: %v\n%s", args, err, out)
+	}
+	return out
+}
+
+func (h tunehost) write(t *testing.T, name, text string) {
+	t.Helper()
+	here, err := filepath.Abs(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(h.dir, name), []byte(strings.ReplaceAll(text, "HERE", here)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The script trains on a tree: momentum exists with sgd only.
+const script = `
+for i in 1 2 3 4; do
+	awk -v lr="$TUNEHOST_PARAM_LR" -v m="${TUNEHOST_PARAM_MOMENTUM:-0.5}" -v i="$i" \
+		'BEGIN { d = log(lr) / log(10) + 2; printf "{\"loss\": %g}\n", d * d + m + 1 / i }'
+done
+`
+
+const experiment = `
+version: 1
+name: tree
+seed: 3
+objective: {metric: loss, mode: min}
+trainable: {command: [sh, train.sh]}
+plugins: [HERE]
+space:
+  optimizer: {choice: [sgd, adam]}
+  lr: {loguniform: [1e-4, 1.0]}
+  momentum: {uniform: [0, 1], when: optimizer == 'sgd'}
+searcher: {plugin: optuna, sampler: tpe, arguments: {n_startup_trials: 6, multivariate: true, group: true}}
+scheduler: {plugin: optuna, pruner: median, arguments: {n_startup_trials: 3}}
+concurrency: 3
+trials: 24
+`
+
+// TestExperiment: the searcher and the scheduler work in an experiment whose space
+// is a tree, and pass the check of plugins.
+func TestExperiment(t *testing.T) {
+	h := newTunehost(t, filepath.Dir(python(t))+string(os.PathListSeparator)+os.Getenv("PATH"))
+	for _, kind := range []string{"searcher", "scheduler"} {
+		dir, err := filepath.Abs(kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out := h.must(t, "plugins", "check", dir); !strings.Contains(out, "ok  "+kind+" calls") {
+			t.Errorf("plugins check %s:\n%s", kind, out)
+		}
+	}
+	h.write(t, "train.sh", script)
+	h.write(t, "tree.yaml", experiment)
+	h.must(t, "run", "tree.yaml", "--storage", "results")
+	trials, pruned := 0, 0
+	for line := range strings.Lines(h.must(t, "trials", "results/tree", "--json")) {
+		var trial struct {
+			Reason string
+			Params map[string]any
+		}
+		if err := json.Unmarshal([]byte(line), &trial); err != nil {
+			t.Fatal(err)
+		}
+		if _, has := trial.Params["momentum"]; has != (trial.Params["optimizer"] == "sgd") {
+			t.Errorf("a trial has the parameters %v", trial.Params)
+		}
+		trials++
+		if strings.HasPrefix(trial.Reason, "Optuna's MedianPruner: loss ") {
+			pruned++
+		}
+	}
+	if trials != 24 || pruned == 0 {
+		t.Errorf("%d trials, of which %d were pruned", trials, pruned)
+	}
+}
+
+// TestMissing: whoever has no Optuna is told what to type.
+func TestMissing(t *testing.T) {
+	bin := t.TempDir()
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("python3 is needed")
+	}
+	// A python3 that sees none of the packages that are installed for it.
+	bare := "#!/bin/sh\nexec '" + python + "' -I -S \"$@\"\n"
+	if err := os.WriteFile(filepath.Join(bin, "python3"), []byte(bare), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(".venv"); err == nil {
+		t.Skip("there is a .venv with Optuna in this folder")
+	}
+	h := newTunehost(t, bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	h.write(t, "train.sh", script)
+	h.write(t, "tree.yaml", experiment)
+	out, err := h.run("run", "tree.yaml", "--storage", "results")
+	if err == nil || !strings.Contains(out, "python3 -m venv .venv && .venv/bin/pip install -r requirements.txt") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
