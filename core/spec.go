@@ -38,6 +38,10 @@ type Spec struct {
 	// nil: none.
 	Start *Start `json:"start,omitempty"`
 
+	// Extended counts how often the experiment was given another searcher,
+	// scheduler or space; it says which of them hold, outside of the machine.
+	Extended uint32 `json:"extended,omitempty"`
+
 	// Retries is how often a failed trial is run again; negative: always.
 	Retries int32 `json:"retries,omitempty"`
 	// FailFast: the first trial in ERROR stops the others (B-073).
@@ -115,4 +119,7 @@ type Checkpoint struct {
 	Keep  uint32    `json:"keep,omitempty"`
 	Score string    `json:"score,omitempty"`
 	Mode  stat.Mode `json:"mode"`
+	// DiskBytes is the most that the checkpoints of all trials may take, as
+	// far as they are not the newest of a trial; 0: no bound.
+	DiskBytes int64 `json:"disk_bytes,omitempty"`
 }

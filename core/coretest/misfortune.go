@@ -42,6 +42,9 @@ func (w *World) settings() core.Spec {
 	if w.one(2) {
 		s.Checkpoint.Score = "acc"
 	}
+	if w.one(3) {
+		s.Checkpoint.DiskBytes = 1 + w.r.Int64N(12)
+	}
 	w.limits(&s)
 	return s
 }
@@ -95,7 +98,10 @@ func (w *World) misfortune() []core.Event {
 func (w *World) otherSettings() []core.Event {
 	s := w.settings()
 	s.Manual, s.Quiet, s.RunAhead, s.Saves, s.Independent = w.spec.Manual, w.spec.Quiet, w.spec.RunAhead, w.spec.Saves, w.spec.Independent
-	s.Start = w.spec.Start
+	s.Start, s.Extended = w.spec.Start, w.spec.Extended
+	if w.one(4) {
+		s.Extended++
+	}
 	if s.Trials = w.spec.Trials; s.Trials > 0 {
 		s.Trials += w.r.Int64N(3)
 	}
