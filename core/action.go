@@ -97,6 +97,14 @@ type CheckpointRef struct {
 	Iteration uint64
 }
 
+// StartRef names the checkpoint that every trial starts from (Spec.Start).
+func StartRef(s Start) CheckpointRef {
+	return CheckpointRef{Trial: NoTrial, ID: 1, Iteration: s.Iteration}
+}
+
+// NoTrial is no trial's number.
+const NoTrial = ^TrialNo(0)
+
 // Audience is a set of listeners.
 type Audience uint8
 

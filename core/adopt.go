@@ -19,15 +19,28 @@ func (m *Machine) willAdopt(c Command, from checkpoint) {
 	m.adopts[c.Trial] = x
 }
 
+// clone has a new trial start from another's newest checkpoint, with nothing of
+// what the other one has reported.
+func (m *Machine) clone(no, donor TrialNo) {
+	from, ok := m.checkpointAt(donor, 0)
+	if !ok {
+		m.warn(no, "the trial that it is to start from has no checkpoint; it starts from the beginning")
+		return
+	}
+	from.results, from.cells, from.windows = 0, nil, nil
+	m.willAdopt(Command{Trial: no}, from)
+}
+
 // forgo drops an adoption that will not be made.
 func (m *Machine) forgo(no TrialNo) {
 	if x, ok := m.adopts[no]; ok {
 		delete(m.adopts, no)
-		m.drop(x.from.ref)
+		m.drop(x.from)
 	}
 }
 
-// adopt makes the other trial's checkpoint the newest of this one.
+// adopt makes the other trial's checkpoint the newest of this one: no byte of it
+// is copied.
 func (m *Machine) adopt(no TrialNo) {
 	x, ok := m.adopts[no]
 	if !ok {
@@ -38,7 +51,7 @@ func (m *Machine) adopt(no TrialNo) {
 		m.explore(no, x.params)
 	}
 	m.trials[no].noRestore = false
-	m.ckpts[no] = append(m.ckpts[no], x.from)
+	m.hold(no, x.from)
 }
 
 // explore gives a trial other parameters; what it was created with names its

@@ -26,6 +26,9 @@ type Machine struct {
 	ckpts   map[TrialNo][]checkpoint
 	shared  map[CheckpointRef]int        // how many trials name it beside the first
 	adopts  map[TrialNo]adoption         // to be made at the next start
+	stored  int64                        // bytes of all checkpoints
+	spare   []spare                      // that may go when they take too much
+	full    bool                         // the user was told that they do
 	asked   map[TrialNo]resource.Request // requests of their own
 	first   map[TrialNo]span             // parameters before an exploit
 
@@ -143,6 +146,9 @@ func (e *ExperimentStarted) apply(m *Machine) {
 
 func (e *SettingsChanged) apply(m *Machine) {
 	e.Spec.Repeat = m.spec.Repeat // numbers of trials depend on it
+	if e.Spec.Extended != m.spec.Extended {
+		m.status = SearcherReady // it is another one, or has more to search
+	}
 	m.settings(e.Spec)
 	m.reopen()
 	m.searchEnded = m.searchEnded && m.exhausted()
@@ -161,6 +167,7 @@ func (m *Machine) settings(s Spec) {
 			m.armTime(l.trial)
 		}
 	}
+	m.limitDisk()
 	m.work = true
 }
 

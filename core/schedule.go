@@ -100,6 +100,7 @@ func (m *Machine) start(no TrialNo, p resource.Placement) {
 	l.begin(p)
 	m.adopt(no)
 	ref := m.restorePoint(no)
+	l.restored = ref
 	m.rewind(no, l, ref)
 	m.armTime(no)
 	m.do(StartAttempt{Trial: no, Attempt: t.attempt, Placement: p, Restore: ref})
@@ -193,7 +194,11 @@ func (m *Machine) goingOn() bool {
 }
 
 func (e *TrialGiven) apply(m *Machine) {
+	first := len(m.trials)
 	m.create(e.Suggestion, e.Extra)
+	for no := first; e.Clone && no < len(m.trials); no++ {
+		m.clone(TrialNo(no), e.Donor)
+	}
 	m.askLess()
 }
 
@@ -253,7 +258,7 @@ func (e *NodeLeft) apply(m *Machine) {
 	}
 	m.nodes--
 	for _, no := range m.lostWith(e.ID) {
-		m.attemptOver(no, "node lost", false, false)
+		m.attemptOver(no, &AttemptEnded{Error: "node lost"})
 	}
 }
 

@@ -34,6 +34,14 @@ type Spec struct {
 	Budget     Budget     `json:"budget"`
 	Checkpoint Checkpoint `json:"checkpoint"`
 
+	// Start is a checkpoint from elsewhere that every trial starts from (B-054);
+	// nil: none.
+	Start *Start `json:"start,omitempty"`
+
+	// Extended counts how often the experiment was given another searcher,
+	// scheduler or space; it says which of them hold, outside of the machine.
+	Extended uint32 `json:"extended,omitempty"`
+
 	// Retries is how often a failed trial is run again; negative: always.
 	Retries int32 `json:"retries,omitempty"`
 	// FailFast: the first trial in ERROR stops the others (B-073).
@@ -55,6 +63,13 @@ type Spec struct {
 	RunAhead uint32 `json:"run_ahead,omitempty"`
 	// Saves: the trainable can make a checkpoint when it is asked to.
 	Saves bool `json:"saves,omitempty"`
+}
+
+// Start is a checkpoint that is none of the trials'. The host has it as that of
+// [StartRef].
+type Start struct {
+	// Iteration is that of its last result; results go on after it.
+	Iteration uint64 `json:"iteration,omitempty"`
 }
 
 // Objective is a metric and its direction.
@@ -104,4 +119,7 @@ type Checkpoint struct {
 	Keep  uint32    `json:"keep,omitempty"`
 	Score string    `json:"score,omitempty"`
 	Mode  stat.Mode `json:"mode"`
+	// DiskBytes is the most that the checkpoints of all trials may take, as
+	// far as they are not the newest of a trial; 0: no bound.
+	DiskBytes int64 `json:"disk_bytes,omitempty"`
 }

@@ -56,7 +56,8 @@ func (e *TrialReset) apply(m *Machine) {
 		return
 	}
 	t := &m.trials[e.Trial]
-	t.failures, t.noRestore = 0, e.Scratch
+	t.failures, t.noRestore, t.noStart = 0, e.Scratch, false
+	m.trustAgain(e.Trial)
 	m.reopen()
 	m.lose(e.Trial)
 	m.move(e.Trial, Pending)

@@ -40,7 +40,7 @@ func Backtest(ctx context.Context, dir string, o Options, workers int) (Simulate
 		}
 	}
 	o.Plugins = o.Plugins.With(recordedSearcher(rows))
-	o.Sets = append(slices.Clone(o.Sets), "searcher="+recordedName, fmt.Sprintf("trials=%d", len(rows)), "points=null", "learn_from=null")
+	o.Sets = append(slices.Clone(o.Sets), "searcher="+recordedName, fmt.Sprintf("trials=%d", len(rows)), "points=null", "learn_from=null", "restore=null")
 	return Simulate(ctx, o, func(s *space.Space) (*curves.Table, error) {
 		own, err := recordedRows(e, s)
 		if err != nil {

@@ -33,9 +33,7 @@ func missing(e *config.Experiment) (errs []error) {
 		key string
 		set bool
 	}{
-		{"restore", e.Restore != ""},
 		{"export", len(e.Export) > 0},
-		{"checkpoint.disk", e.Checkpoint.Disk > 0},
 		{"placement.workers", e.Placement != nil && e.Placement.Workers},
 		{"executor", e.Executor.Name != "local"},
 		{"storage", strings.Contains(e.Storage, "://")},

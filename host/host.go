@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -40,6 +41,9 @@ type Options struct {
 	// AcceptPlugins goes on with plugins that have changed since the experiment
 	// began.
 	AcceptPlugins bool
+	// Extend takes changes of the searcher, the scheduler and the space as well,
+	// where an experiment goes on.
+	Extend bool
 	// Clock is the machine's unless set.
 	Clock Clock
 	// CallTimeout is the deadline of one call of a searcher, scheduler or
@@ -178,9 +182,12 @@ func goOn(o Options, e *config.Experiment, dir storage.Dir) (*session, error) {
 	}
 	changed := changes{}
 	if e != nil {
-		if changed, err = changesOf(recorded, e); err != nil {
+		if changed, err = changesOf(recorded, e, o.Extend); err != nil {
 			return nil, err
 		}
+	}
+	if changed.extends {
+		r.Extensions = append(r.Extensions, runfile.Extension{Overrides: len(r.Overrides), Time: time.Now().UTC()})
 	}
 	r.Overrides = append(r.Overrides, changed.taken...)
 	now, err := r.Parse(recorded.Source)
@@ -193,6 +200,9 @@ func goOn(o Options, e *config.Experiment, dir storage.Dir) (*session, error) {
 			s.log.Warn(text)
 		}
 		s.file = r
+		if changed.extends {
+			s.extends = recorded
+		}
 		return s.open(len(changed.taken) > 0)
 	})
 }
@@ -201,15 +211,23 @@ func goOn(o Options, e *config.Experiment, dir storage.Dir) (*session, error) {
 type changes struct {
 	taken   []string // as KEY=VALUE
 	ignored []string // as warnings
+	// extends: among those taken is what only an extension takes.
+	extends bool
 }
 
-func changesOf(old, now *config.Experiment) (c changes, err error) {
+func changesOf(old, now *config.Experiment, extend bool) (c changes, err error) {
 	for _, d := range config.Diff(old, now) {
+		if set := extension(d, now); extend && set != "" {
+			if c.extends = true; !slices.Contains(c.taken, set) {
+				c.taken = append(c.taken, set)
+			}
+			continue
+		}
 		switch d.Effect {
 		case config.Different:
 			return c, userError("%s: %s is another experiment than the one in its directory (it has %s, here it is %s); give it another --name", d.Pos, d.Key, orNothing(d.Old), orNothing(d.New))
 		case config.Ignored:
-			c.ignored = append(c.ignored, fmt.Sprintf("%s: the change of %s is ignored: an experiment goes on with what it began with (%s)", d.Pos, d.Key, orNothing(d.Old)))
+			c.ignored = append(c.ignored, fmt.Sprintf("%s: the change of %s is ignored: an experiment goes on with what it began with (%s)%s", d.Pos, d.Key, orNothing(d.Old), orExtend(d, now)))
 		case config.Taken:
 			c.taken = append(c.taken, d.Key+"="+orNull(d.New))
 		}

@@ -100,5 +100,5 @@ trainable: {plugin: chaos, options: {any_params: true}}
 space: {x: {uniform: [0, 1]}}
 searcher: ./nosuch.wasm
 `)
-	contains(t, refused(t, o), "test.yaml:6:", "nosuch.wasm: there is no such file or folder")
+	contains(t, refused(t, o), "test.yaml:5:11:", "nosuch.wasm: there is no such file or folder")
 }

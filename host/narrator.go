@@ -96,7 +96,7 @@ func (n *narrator) track(no core.TrialNo) *track {
 // begin starts the counters of an attempt anew (B-055).
 func (n *narrator) begin(o core.Observation) uint64 {
 	v, t := n.machine.View(o.Trial), n.track(o.Trial)
-	t.restored, t.fromCkpt = v.Iteration, v.Iteration > 0
+	t.restored, t.fromCkpt = v.Iteration, v.Iteration > 0 || n.machine.From(o.Trial).ID != 0
 	t.began, t.last = v.TrainNS, v.TrainNS
 	clear(t.sinceSums)
 	clear(t.sums)

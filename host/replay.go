@@ -40,6 +40,7 @@ func Replay(ctx context.Context, path string, plugins *bundled.Registry) error {
 	}
 	r := newReplaying(ctx, dir, file, e, plugins)
 	r.opener.loader = found
+	r.at = func(extensions int) (*config.Experiment, error) { return file.ParseAt(e.Source, extensions) }
 	defer r.close()
 	if err := r.history.read(r.apply); err != nil {
 		return fmt.Errorf("%s: %w", dir.Path(), err)
@@ -51,15 +52,19 @@ func Replay(ctx context.Context, path string, plugins *bundled.Registry) error {
 type replaying struct {
 	ctx        context.Context
 	experiment *config.Experiment
-	seed       uint64
-	opener     *opener
-	history    *history
-	machine    *core.Machine
-	twin       *core.Machine // must do the same
-	translate  *translator
-	searcher   replayedSearcher
-	scheduler  replayedScheduler
-	records    uint64
+	// at is the experiment as it was after so many extensions.
+	at        func(extensions int) (*config.Experiment, error)
+	extended  uint32 // so many times by now
+	plugins   *bundled.Registry
+	seed      uint64
+	opener    *opener
+	history   *history
+	machine   *core.Machine
+	twin      *core.Machine // must do the same
+	translate *translator
+	searcher  replayedSearcher
+	scheduler replayedScheduler
+	records   uint64
 }
 
 // replayedSearcher has been told nothing of untold yet; ask is the question that
@@ -78,13 +83,15 @@ type replayedScheduler struct {
 }
 
 func newReplaying(ctx context.Context, dir storage.Dir, file *runfile.File, e *config.Experiment, plugins *bundled.Registry) *replaying {
-	encode := func(params []byte) (space.Point, error) { return config.PointOf(e.Space, params) }
 	m := core.New()
-	return &replaying{ctx: ctx, experiment: e, seed: file.Seed, machine: m, twin: core.New(),
-		translate: &translator{machine: m, encode: encode},
-		history:   &history{read: readJournal(dir.Journal()), encode: encode},
+	r := &replaying{ctx: ctx, experiment: e, seed: file.Seed, machine: m, twin: core.New(),
+		plugins: plugins,
 		opener: &opener{experiment: e, seed: file.Seed, plugins: plugins, baseDir: dirOf(file.File), log: NewLog(hclog.NewNullLogger()),
 			logPath: dir.Log(), clock: SystemClock{}, mark: local.NewMark(dir.Path()), inProcess: true}}
+	encode := func(params []byte) (space.Point, error) { return config.PointOf(r.experiment.Space, params) }
+	r.translate = &translator{machine: m, encode: encode}
+	r.history = &history{read: readJournal(dir.Journal()), encode: encode}
+	return r
 }
 
 func (r *replaying) close() {
@@ -136,6 +143,9 @@ func (r *replaying) apply(b []byte) (more bool, err error) {
 func (r *replaying) reopen(told uint64) error {
 	r.close()
 	spec := r.machine.Spec()
+	if err := r.extend(spec.Extended); err != nil {
+		return err
+	}
 	e := *r.experiment
 	e.Concurrency = int64(spec.Concurrency)
 	o := *r.opener
@@ -149,6 +159,19 @@ func (r *replaying) reopen(told uint64) error {
 		return err
 	}
 	r.scheduler.Scheduler, err = o.scheduler(r.ctx, r.history, r.machine.Decided(), &snapshots{})
+	return err
+}
+
+// extend takes up the experiment as it was after so many extensions.
+func (r *replaying) extend(extensions uint32) (err error) {
+	if r.experiment, err = r.at(int(extensions)); err != nil {
+		return err
+	}
+	r.opener.experiment = r.experiment
+	if extensions != r.extended { // it may name other plugins
+		r.opener.loader, err = newLoader(r.plugins, r.experiment, r.opener.baseDir)
+	}
+	r.extended = extensions
 	return err
 }
 

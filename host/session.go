@@ -56,7 +56,12 @@ type session struct {
 	board      *board
 	progress   *terminal.Progress
 
-	lessons []lesson // trials of other experiments
+	lessons []lesson    // trials of other experiments
+	from    *core.Start // what every trial starts from
+
+	// extends is the experiment as it was before this host extended it; nil: it
+	// did not.
+	extends *config.Experiment
 
 	last    int64 // running time of the last event recorded by an earlier host
 	begun   bool  // an earlier host has recorded something
@@ -173,6 +178,9 @@ func (s *session) create() error {
 	if err := s.learn(); err != nil {
 		return err
 	}
+	if err := s.bring(); err != nil {
+		return err
+	}
 	if err := s.openPlugins(0, 0); err != nil {
 		return err
 	}
@@ -249,7 +257,7 @@ func (s *session) open(changed bool) error {
 	if opened.Cut != nil {
 		s.log.Warn("the end of the record was torn by a crash and is cut off: " + opened.Cut.String())
 	}
-	if err := errors.Join(s.sameTrainer(), s.recallLessons()); err != nil {
+	if err := errors.Join(s.sameTrainer(), s.extendable(), s.recallLessons(), s.recallStart()); err != nil {
 		return err
 	}
 	if err := s.openPlugins(s.machine.Observations(), s.machine.Decided()); err != nil {
@@ -401,6 +409,7 @@ func (s *session) openPlugins(told, decided uint64) (err error) {
 func (s *session) spec() (core.Spec, error) {
 	spec, err := specOf(s.experiment, s.file.Seed, s.plugins.traits())
 	spec.Manual = s.options.manual
+	spec.Start, spec.Extended = s.from, uint32(len(s.file.Extensions))
 	spec.Saves = spec.Saves || s.options.virtual // what is recorded can be gone on with anywhere
 	return spec, err
 }

@@ -1,11 +1,16 @@
 package host
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
+	"math"
+	"slices"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/control"
 	"github.com/tunehost/tunehost/host/naming"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
 // steering carries out what the user asks of a running experiment.
@@ -68,24 +73,34 @@ func (c *steering) post(e core.Event) error {
 
 // Add implements control.Handler (B-007).
 func (c *steering) Add(params []byte) (no uint32, err error) {
-	e, seed := c.s.experiment, c.s.file.Seed
-	given, err := e.Given("params", params)
+	given, err := c.s.experiment.Given("params", params)
 	if err != nil {
 		return 0, err
 	}
+	g, err := c.complete(given)
+	if err != nil {
+		return 0, err
+	}
+	return c.give(&core.TrialGiven{Suggestion: g, Extra: true})
+}
+
+// complete makes a trial of a point that the user gave, perhaps in part.
+func (c *steering) complete(given space.Point) (g core.Suggestion, err error) {
+	e, seed := c.s.experiment, c.s.file.Seed
 	var index uint64
 	if err := c.look(func(m *core.Machine) { index = uint64(m.Trials()) }); err != nil {
-		return 0, err
+		return g, err
 	}
-	g, err := complete(e, seed, uint64(len(e.Points))+index, given)
-	if err != nil {
-		return 0, err
+	if g, err = complete(e, seed, uint64(len(e.Points))+index, given); err == nil {
+		err = c.s.requesting.fill(&g)
 	}
-	if err := c.s.requesting.fill(&g); err != nil {
-		return 0, err
-	}
+	return g, err
+}
+
+// give returns the number of the trial, or of the first of its runs.
+func (c *steering) give(e *core.TrialGiven) (no uint32, err error) {
 	added := make(chan struct{})
-	c.s.inbox.add([]news{{event: &core.TrialGiven{Suggestion: g, Extra: true}},
+	c.s.inbox.add([]news{{event: e},
 		{query: func(m *core.Machine) {
 			first, _ := m.Runs(core.TrialNo(m.Trials() - 1))
 			no = uint32(first)
@@ -97,4 +112,49 @@ func (c *steering) Add(params []byte) (no uint32, err error) {
 	case <-c.over:
 		return 0, core.ErrFinished
 	}
+}
+
+// Clone implements control.Handler.
+func (c *steering) Clone(trial uint32, params []byte) (no uint32, err error) {
+	donor := core.TrialNo(trial)
+	given, err := c.s.experiment.Given("params", params)
+	if err != nil {
+		return 0, err
+	}
+	var g core.Suggestion
+	saved := false
+	err = c.look(func(m *core.Machine) {
+		saved = len(m.Checkpoints(donor)) > 0
+		g.Params = bytes.Clone(m.Params(donor))
+	})
+	switch {
+	case err != nil:
+		return 0, err
+	case !saved:
+		return 0, fmt.Errorf("%s has no checkpoint to start from; add a trial with its parameters instead", c.s.trials.name(donor))
+	}
+	if slices.ContainsFunc(given, func(x float64) bool { return !math.IsNaN(x) }) {
+		g, err = c.changed(g.Params, given)
+	} else {
+		err = c.s.requesting.fill(&g)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return c.give(&core.TrialGiven{Suggestion: g, Extra: true, Clone: true, Donor: donor})
+}
+
+// changed makes a trial of another's parameters, but for those given.
+func (c *steering) changed(params []byte, given space.Point) (g core.Suggestion, err error) {
+	p, err := c.s.encode(params)
+	if err != nil {
+		return g, err
+	}
+	for i, x := range given {
+		if !math.IsNaN(x) {
+			p[i] = x
+		}
+	}
+	c.s.experiment.Prune(p) // what was changed may leave others without a use
+	return c.complete(p)
 }

@@ -32,7 +32,7 @@ func Validate(_ context.Context, o Options) error {
 			return err
 		}
 	}
-	if err := errors.Join(startable(e), writable(e), learnable(e)); err != nil {
+	if err := errors.Join(startable(e), writable(e), learnable(e), restorable(e)); err != nil {
 		return &UserError{err}
 	}
 	nodes, _, err := machineNodes(o.Resources)

@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -196,4 +197,13 @@ func (s *steered) Add(params []byte) (uint32, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return uint32(s.writer.Machine.Trials() - 1), err
+}
+
+func (s *steered) Clone(trial uint32, params []byte) (uint32, error) {
+	if string(params) == "{}" {
+		s.mu.Lock()
+		params = slices.Clone(s.writer.Machine.Params(core.TrialNo(trial)))
+		s.mu.Unlock()
+	}
+	return s.Add(params)
 }

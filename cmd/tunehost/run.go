@@ -34,10 +34,15 @@ func (a *app) runCommand() *cobra.Command {
 Ctrl-C once: the trials are stopped in order and the experiment can go on later.
 Ctrl-C twice: everything is killed at once; what was recorded stays.
 
+A finished experiment goes on with more trials (--set trials=200), and with --extend
+also with another searcher, another scheduler or a wider space. The searcher knows all
+trials that there are.
+
 Exit status: 0 all is well, 1 a trial or the run failed, 2 a mistake in the file
 or the command line, 130 interrupted.`,
 		Example: `  tunehost run digits.yaml
-  tunehost run digits.yaml --set trials=200 --set scheduler.max=81 --name more`,
+  tunehost run digits.yaml --set trials=200 --set scheduler.max=81 --name more
+  tunehost run digits.yaml --set trials=200 --set searcher=tpe --extend`,
 		Args: wants(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			f.File = args[0]
@@ -48,6 +53,7 @@ or the command line, 130 interrupted.`,
 	flags.StringArrayVar(&f.Sets, "set", nil, "override a key of the file, as `KEY=VALUE`; may be repeated")
 	flags.StringVar(&f.Storage, "storage", "", "where results go, a `DIR`")
 	flags.StringVar(&f.Name, "name", "", "`NAME` of the experiment and its directory")
+	flags.BoolVar(&f.Extend, "extend", false, "go on with another searcher, scheduler or a wider space, where the file or --set has them changed")
 	flags.StringVar(&f.Resume, "resume", "auto", "`MODE`: "+strings.Join(resumeModes, ", "))
 	f.add(cmd)
 	return cmd

@@ -73,32 +73,55 @@ func (a *app) talk(e *analysis.Experiment, say func(*control.Client) error) erro
 }
 
 func (a *app) addCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "add DIR NAME=VALUE...",
+	var clone string
+	cmd := &cobra.Command{
+		Use:   "add DIR NAME=VALUE... | add DIR --clone TRIAL [NAME=VALUE...]",
 		Short: "Add a trial to a running experiment",
 		Long: `Add a trial to a running experiment. Parameters that are not given are sampled; a
-nested one is GROUP/NAME=VALUE.`,
-		Example: "  tunehost add results/digits lr=0.01 optimizer=adam",
-		Args:    wants(2, -1),
+nested one is GROUP/NAME=VALUE.
+
+With --clone it has the parameters of another trial, a number or an id, but for those
+given, and starts from that one's newest checkpoint. Where the experiment runs each
+suggestion several times (repeat), so it does with what is added.`,
+		Example: "  tunehost add results/digits lr=0.01 optimizer=adam\n  tunehost add results/digits --clone 17 lr=0.001",
+		Args:    wants(1, -1),
 		RunE: func(_ *cobra.Command, args []string) error {
+			if clone == "" && len(args) < 2 {
+				return usage("add: expected NAME=VALUE, or --clone TRIAL")
+			}
 			params, err := paramsJSON(args[1:])
 			if err != nil {
 				return err
 			}
-			return a.with(args[0], func(e *analysis.Experiment) error {
-				if _, err := e.Config().Given("add", params); err != nil {
-					return unplaced(err)
-				}
-				return a.talk(e, func(c *control.Client) error {
-					no, err := c.Add(params)
-					if err == nil {
-						a.say("added trial %d", no)
-					}
-					return err
-				})
-			})
+			return a.with(args[0], func(e *analysis.Experiment) error { return a.add(e, clone, params) })
 		},
 	}
+	cmd.Flags().StringVar(&clone, "clone", "", "start from the newest checkpoint of `TRIAL`, with its parameters")
+	return cmd
+}
+
+func (a *app) add(e *analysis.Experiment, clone string, params []byte) error {
+	if _, err := e.Config().Given("add", params); err != nil {
+		return unplaced(err)
+	}
+	if clone != "" {
+		no, err := e.Find(clone)
+		if err != nil {
+			return asUsage(err)
+		}
+		clone = fmt.Sprint(no)
+	}
+	return a.talk(e, func(c *control.Client) error {
+		add := c.Add
+		if clone != "" {
+			add = func(params []byte) (uint32, error) { return c.Clone(clone, params) }
+		}
+		no, err := add(params)
+		if err == nil {
+			a.say("added trial %d", no)
+		}
+		return err
+	})
 }
 
 // unplaced leaves out the places of mistakes: they are not those of what the

@@ -171,6 +171,14 @@ func (a *audit) start(x core.StartAttempt) error {
 		}
 		return a.inTurn(t)
 	}
+	if x.Restore.Trial == core.NoTrial {
+		if a.spec.Start == nil || x.Restore != core.StartRef(*a.spec.Start) {
+			return errors.New("no such checkpoint was given")
+		}
+		t.forget()
+		t.iteration = a.spec.Start.Iteration
+		return a.inTurn(t)
+	}
 	c := a.ckpts[ckptKey{x.Restore.Trial, x.Restore.ID}]
 	if c == nil || c.deleted || c.iteration != x.Restore.Iteration {
 		return fmt.Errorf("its checkpoint is %+v", c)

@@ -75,6 +75,7 @@ func (a *audit) before(_ int64, e core.Event) {
 		a.spec = e.Spec
 	case *core.SettingsChanged:
 		repeat := a.spec.Repeat
+		a.exhausted = a.exhausted && e.Spec.Extended == a.spec.Extended
 		a.spec, a.ended, a.closing = e.Spec, false, false
 		a.spec.Repeat = repeat
 		a.searchEnded = a.searchEnded && a.searched()

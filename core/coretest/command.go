@@ -63,6 +63,10 @@ func (c command) setting(s *core.Spec, key, v string) (err error) {
 		s.Trials = n
 	case "cpu":
 		s.Request, err = cpu(v)
+	case "extended":
+		s.Extended = uint32(n)
+	case "from":
+		s.Start = &core.Start{Iteration: uint64(n)}
 	case "repeat":
 		s.Repeat = uint32(n)
 	case "concurrency":
@@ -73,6 +77,8 @@ func (c command) setting(s *core.Spec, key, v string) (err error) {
 		s.Checkpoint.Every = uint64(n)
 	case "keep":
 		s.Checkpoint.Keep = uint32(n)
+	case "disk":
+		s.Checkpoint.DiskBytes = n
 	case "score":
 		s.Checkpoint.Score, s.Checkpoint.Mode = v, stat.Max
 	case "iterations":

@@ -29,6 +29,9 @@ func (w *World) settings() core.Spec {
 	if s.Trials == 0 {
 		s.Trials = -1
 	}
+	if w.one(6) {
+		s.Start = &core.Start{Iteration: w.r.Uint64N(4)}
+	}
 	if w.one(4) {
 		s.Repeat = 2 + w.r.Uint32N(2)
 	}
@@ -38,6 +41,9 @@ func (w *World) settings() core.Spec {
 	s.Checkpoint = core.Checkpoint{Every: w.r.Uint64N(4), AtEnd: w.one(2), Keep: w.r.Uint32N(4), Mode: stat.Mode(w.r.IntN(2))}
 	if w.one(2) {
 		s.Checkpoint.Score = "acc"
+	}
+	if w.one(3) {
+		s.Checkpoint.DiskBytes = 1 + w.r.Int64N(12)
 	}
 	w.limits(&s)
 	return s
@@ -92,6 +98,10 @@ func (w *World) misfortune() []core.Event {
 func (w *World) otherSettings() []core.Event {
 	s := w.settings()
 	s.Manual, s.Quiet, s.RunAhead, s.Saves, s.Independent = w.spec.Manual, w.spec.Quiet, w.spec.RunAhead, w.spec.Saves, w.spec.Independent
+	s.Start, s.Extended = w.spec.Start, w.spec.Extended
+	if w.one(4) {
+		s.Extended++
+	}
 	if s.Trials = w.spec.Trials; s.Trials > 0 {
 		s.Trials += w.r.Int64N(3)
 	}

@@ -100,7 +100,10 @@ func printStart(a core.StartAttempt) string {
 			text += " gpu " + strings.Join(slot.Devices, ",")
 		}
 	}
-	if a.Restore.ID != 0 {
+	switch {
+	case a.Restore.Trial == core.NoTrial:
+		text += fmt.Sprintf(" from the checkpoint given, at %d", a.Restore.Iteration)
+	case a.Restore.ID != 0:
 		text += fmt.Sprintf(" from %d's #%d at %d", a.Restore.Trial, a.Restore.ID, a.Restore.Iteration)
 	}
 	return text + "\n"

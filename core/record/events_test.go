@@ -24,7 +24,7 @@ var kinds = []*rapid.Generator[core.Event]{
 			Status: rapid.SampledFrom([]core.SearcherStatus{core.SearcherReady, core.SearcherWaits, core.SearcherExhausted}).Draw(t, "status")}
 	}),
 	event(func(t *rapid.T) core.Event {
-		return &core.TrialGiven{Suggestion: suggestion.Draw(t, "suggestion"), Extra: yes(t)}
+		return &core.TrialGiven{Suggestion: suggestion.Draw(t, "suggestion"), Extra: yes(t), Clone: yes(t), Donor: trial(t)}
 	}),
 	event(func(t *rapid.T) core.Event { return &core.MetricNamed{ID: core.MetricID(u32(t)), Name: text(t)} }),
 	event(func(t *rapid.T) core.Event {
@@ -35,7 +35,7 @@ var kinds = []*rapid.Generator[core.Event]{
 			Checkpoint: text(t), Done: yes(t), Stop: text(t), StopAll: text(t)}
 	}),
 	event(func(t *rapid.T) core.Event {
-		return &core.AttemptEnded{Trial: trial(t), Attempt: u32(t), Error: text(t), NeverStarted: yes(t), RestoreFailed: yes(t)}
+		return &core.AttemptEnded{Trial: trial(t), Attempt: u32(t), Error: text(t), NeverStarted: yes(t), RestoreFailed: yes(t), Damaged: yes(t)}
 	}),
 	event(func(t *rapid.T) core.Event {
 		return &core.CheckpointSaved{Trial: trial(t), Attempt: u32(t), ID: u32(t), Iteration: u64(t), Bytes: rapid.Int64().Draw(t, "bytes")}
@@ -136,6 +136,8 @@ var spec = rapid.Custom(func(t *rapid.T) core.Spec {
 		}), 0, 2).Draw(t, "rules")},
 		Budget:        core.Budget{TimeNS: rapid.Int64().Draw(t, "budget"), TrialsFailed: u32(t)},
 		Checkpoint:    core.Checkpoint{Every: u64(t), AtEnd: yes(t), Keep: u32(t), Score: name(t), Mode: mode(t)},
+		Extended:      u32(t),
+		Start:         rapid.SampledFrom([]*core.Start{nil, {}, {Iteration: 27}}).Draw(t, "start"),
 		StrictMetrics: yes(t), Independent: yes(t), Quiet: yes(t), RunAhead: u32(t), Saves: yes(t),
 		Required: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) core.Required { return core.Required{Metric: name(t), By: name(t)} }), 0, 2).Draw(t, "required"),
 	}

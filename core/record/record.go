@@ -209,6 +209,8 @@ func visit(f *fields, e core.Event) {
 	case *core.TrialGiven:
 		suggestion(f, &e.Suggestion)
 		f.boolean(3, &e.Extra)
+		f.boolean(4, &e.Clone)
+		number32(f, 5, &e.Donor)
 	case *core.MetricNamed:
 		number32(f, 1, &e.ID)
 		f.str(2, &e.Name)
@@ -222,6 +224,7 @@ func visit(f *fields, e core.Event) {
 		f.str(3, &e.Error)
 		f.boolean(4, &e.NeverStarted)
 		f.boolean(5, &e.RestoreFailed)
+		f.boolean(6, &e.Damaged)
 	case *core.CheckpointSaved:
 		number32(f, 1, &e.Trial)
 		number32(f, 2, &e.Attempt)

@@ -152,6 +152,10 @@ func union(a, b []string) []string {
 	return out
 }
 
+// Key is a key of the file as JSON in its one spelling, its default where it is not
+// there; nil where there is neither.
+func (e *Experiment) Key(name string) []byte { return jsonOrNil(name, e.canonical(name)) }
+
 // SameExperiment says whether now is the experiment that old is, perhaps with
 // changes that are taken or ignored: same version, same objectives.
 func SameExperiment(old, now *Experiment) bool {

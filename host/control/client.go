@@ -69,8 +69,16 @@ func (c *Client) Unpause(trial string) error {
 }
 
 // Add makes a trial of parameters, a JSON object, and returns its number.
-func (c *Client) Add(params []byte) (trial uint32, err error) {
-	a, err := c.ask(request{Add: &adding{params}})
+func (c *Client) Add(params []byte) (trial uint32, err error) { return c.add(adding{Params: params}) }
+
+// Clone makes a trial of another's parameters, but for those given, that starts
+// from the other one's newest checkpoint.
+func (c *Client) Clone(trial string, params []byte) (clone uint32, err error) {
+	return c.add(adding{Params: params, Clone: trial})
+}
+
+func (c *Client) add(x adding) (trial uint32, err error) {
+	a, err := c.ask(request{Add: &x})
 	if err == nil && a.Trial == nil {
 		err = errors.New("the host does not say which trial it is")
 	}

@@ -55,6 +55,10 @@ func (r *recorder) Add(p []byte) (uint32, error) {
 	return 5, r.note("add %s", p)
 }
 
+func (r *recorder) Clone(no uint32, p []byte) (uint32, error) {
+	return 6, r.note("clone %d %s", no, p)
+}
+
 func start(t *testing.T, h Handler) (storage.Dir, net.Listener) {
 	t.Helper()
 	d, err := storage.At(t.TempDir())
@@ -99,10 +103,11 @@ func TestRequestsReachTheHost(t *testing.T) {
 	c := dial(t, d)
 	err := errors.Join(c.Stop("17"), c.Stop(""), c.Pause("17"), c.Pause(""), c.Unpause("17"), c.Unpause(""))
 	no, err2 := c.Add([]byte(`{"lr":0.1}`))
-	if err != nil || err2 != nil || no != 5 {
-		t.Fatal(err, err2, no)
+	clone, err3 := c.Clone("17", []byte(`{}`))
+	if err != nil || err2 != nil || err3 != nil || no != 5 || clone != 6 {
+		t.Fatal(err, err2, err3, no, clone)
 	}
-	const want = `stop 17; stop all; pause 17; pause all; unpause 17; unpause all; add {"lr":0.1}`
+	const want = `stop 17; stop all; pause 17; pause all; unpause 17; unpause all; add {"lr":0.1}; clone 17 {}`
 	if got := h.said(); got != want {
 		t.Errorf("heard %s\nwant  %s", got, want)
 	}

@@ -26,6 +26,8 @@ type target struct {
 
 type adding struct {
 	Params json.RawMessage `json:"params"`
+	// Clone is the trial to start from, or "".
+	Clone string `json:"clone,omitempty"`
 }
 
 type answer struct {

@@ -28,6 +28,9 @@ type Handler interface {
 	Unpause(trial *uint32) error
 	// Add makes a trial of parameters, a JSON object, whole or partial.
 	Add(params []byte) (trial uint32, err error)
+	// Clone makes one of another's parameters, but for those given, which starts
+	// from the other one's newest checkpoint.
+	Clone(trial uint32, params []byte) (clone uint32, err error)
 }
 
 // Listen makes a socket in a private directory with a short path. Closing the
@@ -142,7 +145,7 @@ func (s *server) answer(line []byte) answer {
 	}
 	switch {
 	case r.Add != nil:
-		no, err := s.handler.Add(r.Add.Params)
+		no, err := s.add(r.Add)
 		if err != nil {
 			return answer{Error: err.Error()}
 		}
@@ -158,6 +161,17 @@ func (s *server) answer(line []byte) answer {
 		return answer{Error: err.Error()}
 	}
 	return answer{OK: true}
+}
+
+func (s *server) add(x *adding) (uint32, error) {
+	if x.Clone == "" {
+		return s.handler.Add(x.Params)
+	}
+	no, err := s.handler.Find(x.Clone)
+	if err != nil {
+		return 0, err
+	}
+	return s.handler.Clone(no, x.Params)
 }
 
 func (s *server) steer(t *target, do func(*uint32) error) error {

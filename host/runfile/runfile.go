@@ -36,8 +36,17 @@ type File struct {
 	// its directory.
 	File    string    `json:"file"`
 	Created time.Time `json:"created"`
+	// Extensions are the times when the experiment went on with another searcher,
+	// scheduler or space, in order.
+	Extensions []Extension `json:"extensions,omitempty"`
 	// Learned is what the searcher knows of other experiments; nil: nothing.
 	Learned *Learned `json:"learned,omitempty"`
+}
+
+// Extension is one of them: Overrides is how many of File.Overrides held before it.
+type Extension struct {
+	Overrides int       `json:"overrides"`
+	Time      time.Time `json:"time"`
 }
 
 // Learned says which file learned.jsonl is, of so many trials.
@@ -121,7 +130,16 @@ func Read(d storage.Dir) (*File, *config.Experiment, error) {
 
 // Parse reads the recorded experiment file with the overrides.
 func (r *File) Parse(source []byte) (*config.Experiment, error) {
-	e, err := config.Parse(r.File, source, config.WithSet(r.Overrides...), config.WithoutTrainable())
+	return r.ParseAt(source, len(r.Extensions))
+}
+
+// ParseAt reads it as it was between two extensions: 0 is before the first one.
+func (r *File) ParseAt(source []byte, extensions int) (*config.Experiment, error) {
+	sets := r.Overrides
+	if extensions < len(r.Extensions) {
+		sets = sets[:min(r.Extensions[extensions].Overrides, len(sets))]
+	}
+	e, err := config.Parse(r.File, source, config.WithSet(sets...), config.WithoutTrainable())
 	if err != nil {
 		return nil, fmt.Errorf("the recorded experiment cannot be read: %w", err)
 	}

@@ -1,6 +1,6 @@
 // Package storage is where an experiment's files are: the layout of its
 // directory, the names of trials' directories, and checkpoints that are whole or
-// not there.
+// not there. The host uses it, and who reads what a host has left.
 package storage
 
 import (
@@ -72,6 +72,10 @@ func (d Dir) Control() string { return filepath.Join(d.path, "control") }
 
 // Snapshots is the directory of the states of plugins. It may be removed.
 func (d Dir) Snapshots() string { return filepath.Join(d.path, "snapshots") }
+
+// Start holds the checkpoint that every trial starts from, as a trial's directory
+// would: its only one.
+func (d Dir) Start() string { return filepath.Join(d.path, "start") }
 
 // Learned has what the searcher knows of other experiments, a trial a line.
 func (d Dir) Learned() string { return filepath.Join(d.path, "learned.jsonl") }

@@ -39,7 +39,12 @@ type Event struct {
 	// for the plugin that is told all of it.
 	Number uint64
 	Kind   EventKind
-	// Trial is the trial's number, from 0 in the order of creation.
+	// Trial is the trial's number, from 0 in the order of creation. Trials of
+	// other experiments, which a searcher may be told of before anything else
+	// (TrialAdded, then TrialCompleted or TrialFailed), are numbered from
+	// 2^32-1 down. Where each suggestion is run several times, a searcher is
+	// told of all runs as of one trial, with the mean of their losses, and of
+	// nothing between TrialAdded and its end.
 	Trial uint32
 	// Attempt counts the starts of the trial, from 1.
 	Attempt uint32

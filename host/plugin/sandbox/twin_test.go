@@ -165,10 +165,14 @@ func (m twins) schedulers(t *testing.T) {
 		switch name {
 		case "fifo":
 			continue // it never decides
-		case "asha", "hyperband":
+		case "asha", "hyperband", "moasha", "bohb":
 			options = `{"max": 27}`
-		case "pbt":
+		case "pbt", "pb2":
 			options = `{"interval": 3}`
+		case "pbt-replay":
+			options = `{"policy": [{"iteration": 5, "params": {}}, {"iteration": 9, "params": {}}]}`
+		case "resources":
+			options = `{"interval": 3, "slots": 60}`
 		}
 		t.Run(name, func(t *testing.T) {
 			here, err := inproc.New(value)

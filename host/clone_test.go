@@ -1,0 +1,115 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/tunehost/tunehost/host/control"
+	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// halting is a trainable whose first trial stops before its third result until it is
+// let on; its state is its iteration.
+type halting struct {
+	reached, open chan struct{}
+	once          sync.Once
+}
+
+func (g *halting) Train(_ context.Context, run sdk.Run) error {
+	t := run.Trial()
+	from := uint64(0)
+	if t.Restore != "" {
+		b, err := os.ReadFile(filepath.Join(t.Restore, "state"))
+		if err == nil {
+			_, err = fmt.Sscan(string(b), &from)
+		}
+		if err != nil {
+			return &sdk.RestoreError{Err: err}
+		}
+	}
+	for i := from + 1; i <= 4; i++ {
+		if t.Number == 0 && i == 3 {
+			g.once.Do(func() { close(g.reached) })
+			<-g.open
+		}
+		err := run.Report(sdk.Result{Metrics: []sdk.Metric{{Name: "score", Value: float64(i)}}, Iteration: i}, func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, "state"), fmt.Append(nil, i), 0o600)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// B-007: a trial is added that starts from another's parameters, but for those
+// given, and its newest checkpoint.
+func TestClone(t *testing.T) {
+	g := &halting{reached: make(chan struct{}), open: make(chan struct{})}
+	trainable := sdk.TrainablePlugin{
+		Info: sdk.Info{Name: "halting", Version: "1", Options: noOptions},
+		Open: func([]byte) (sdk.Trainable, sdk.TrainableTraits, error) {
+			return g, sdk.TrainableTraits{Saves: true, Shared: true, Reusable: true}, nil
+		},
+	}
+	o, _ := quick(t, "version: 1\nobjective: {metric: score, mode: max}\ntrainable: {plugin: halting}\nspace: {x: {uniform: [0, 1]}, y: {uniform: [0, 1]}, z: {sample: 'x + uniform(0.0, 1.0)'}}\ncheckpoint: {every: 1}\n", trainable)
+	o.Resources = "(cpu=1)"
+	done := make(chan Ended, 1)
+	go func() {
+		ended, err := Run(t.Context(), o)
+		if err != nil {
+			t.Error(err)
+		}
+		done <- ended
+	}()
+	<-g.reached
+	dir, err := storage.At(filepath.Join(o.Storage, "test"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := control.Dial(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same, err := c.Clone("0", []byte("{}"))
+	if err != nil || same != 1 {
+		t.Error(same, err)
+	}
+	other, err := c.Clone("0", []byte(`{"y": 0.125}`))
+	if err != nil || other != 2 {
+		t.Error(other, err)
+	}
+	if _, err := c.Clone("1", []byte("{}")); err == nil {
+		t.Error("a trial without a checkpoint was cloned")
+	} else {
+		contains(t, err.Error(), "trial 1 (", "has no checkpoint to start from")
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	close(g.open)
+	m := audit(t, (<-done).Dir, nil)
+	if m.Trials() != 3 || string(m.Params(0)) != string(m.Params(1)) {
+		t.Fatalf("trials %v", params(m))
+	}
+	var first, changed struct{ X, Y float64 }
+	if err := json.Unmarshal(m.Params(0), &first); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(m.Params(2), &changed); err != nil || changed.X != first.X || changed.Y != 0.125 {
+		t.Errorf("trials %v", params(m))
+	}
+	if v := m.View(0); v.Results != 4 {
+		t.Errorf("trial 0: %+v", v)
+	}
+	for _, no := range []int{1, 2} {
+		text := trialFile(t, o.Storage+"/test", fmt.Sprintf("%05d", no), "result.jsonl")
+		contains(t, text, `"iteration":3,`, `"iterations_since_restore":1,`, `"iteration":4,`)
+	}
+}

@@ -1,0 +1,152 @@
+package host
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/plugins/schedulers/asha"
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/searchers/tpe"
+)
+
+// extend makes a finished experiment, and then goes on with other settings.
+func extend(t *testing.T, file string, sets []string, more ...any) (Options, *screenful) {
+	t.Helper()
+	o, seen := quick(t, file, append(more, wobbly(0))...)
+	o.Verbose = 1
+	finish(t, o)
+	o.Sets, o.Extend = sets, true
+	return o, seen
+}
+
+const extended = `
+version: 1
+objective: {metric: score, mode: max}
+trainable: {plugin: wobbly}
+space: {x: {uniform: [0, 1]}, c: {choice: [a, b]}}
+searcher: random
+trials: 6
+`
+
+// A finished experiment goes on with more trials, another searcher, which knows all
+// of them, and a wider space. What was asked and answered before is replayed with what
+// held then.
+func TestExtend(t *testing.T) {
+	o, _ := extend(t, extended, []string{"trials=30", "searcher={plugin: tpe, startup: 3}", "space.x={uniform: [0, 9]}", "space.c={choice: [a, b, d]}"}, tpe.Plugin)
+	before := params(audit(t, filepath.Join(o.Storage, "test"), nil))
+	m := audit(t, finish(t, o).Dir, nil)
+	list := params(m)
+	if len(list) != 30 || strings.Join(list[:6], "") != strings.Join(before, "") {
+		t.Fatalf("trials %v", list)
+	}
+	wider, newer := 0, 0
+	for _, text := range list {
+		var p struct {
+			X float64
+			C string
+		}
+		if err := json.Unmarshal([]byte(text), &p); err != nil {
+			t.Fatal(err)
+		}
+		if p.X > 1 {
+			wider++
+		}
+		if p.C == "d" {
+			newer++
+		}
+	}
+	if wider < 10 || newer == 0 || m.Spec().Extended != 1 {
+		t.Errorf("%d trials in the wider space, %d with the new choice: %v", wider, newer, list)
+	}
+	// Without the flag it goes on as it is now, and once more with it.
+	o.Extend = false
+	finish(t, o)
+	o.Sets, o.Extend = append(o.Sets, "searcher=random", "trials=32"), true
+	if m := audit(t, finish(t, o).Dir, nil); m.Trials() != 32 || m.Spec().Extended != 2 {
+		t.Errorf("%d trials, extended %d times", m.Trials(), m.Spec().Extended)
+	}
+}
+
+// A searcher that was exhausted is replaced by one that is not.
+func TestExtendAnExhaustedSearch(t *testing.T) {
+	e := &ear{}
+	file := strings.Replace(strings.Replace(extended, ", c: {choice: [a, b]}", "", 1), "searcher: random", "searcher: {plugin: grid, resolution: 4}", 1)
+	o, _ := extend(t, file, []string{"searcher=ear"}, e.plugin())
+	if n := audit(t, filepath.Join(o.Storage, "test"), nil).Trials(); n != 4 {
+		t.Fatalf("%d trials before", n)
+	}
+	m := audit(t, finish(t, o).Dir, nil)
+	if m.Trials() != 6 {
+		t.Errorf("%d trials", m.Trials())
+	}
+	finish(t, o)
+	if told := e.heard(sdk.TrialCompleted); len(told) != 6 {
+		t.Errorf("the new searcher heard of %d trials", len(told))
+	}
+}
+
+// B-083: without the flag such changes are ignored, and the user hears how they are
+// taken.
+func TestExtensionsAreWanted(t *testing.T) {
+	o, seen := extend(t, extended, []string{"searcher=grid", "space.x={uniform: [0, 2]}"})
+	o.Extend = false
+	m := audit(t, finish(t, o).Dir, nil)
+	if m.Trials() != 6 || m.Spec().Extended != 0 {
+		t.Errorf("%d trials, extended %d times", m.Trials(), m.Spec().Extended)
+	}
+	contains(t, seen.String(), "the change of searcher", "the change of space.x is ignored", "; --extend takes it")
+}
+
+// A host that dies between taking an extension and recording it: the next one does.
+func TestExtensionByADeadHost(t *testing.T) {
+	o, _ := extend(t, extended, []string{"searcher=tpe", "trials=9"}, tpe.Plugin)
+	dir, err := storage.At(filepath.Join(o.Storage, "test"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := filepath.Join(t.TempDir(), "journal")
+	if err := os.CopyFS(before, os.DirFS(dir.Journal())); err != nil {
+		t.Fatal(err)
+	}
+	finish(t, o)
+	if err := os.RemoveAll(dir.Journal()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(dir.Journal(), os.DirFS(before)); err != nil {
+		t.Fatal(err)
+	}
+	o.Extend = false
+	if m := audit(t, finish(t, o).Dir, nil); m.Trials() != 9 || m.Spec().Extended != 1 {
+		t.Errorf("%d trials, extended %d times", m.Trials(), m.Spec().Extended)
+	}
+}
+
+// What an extension cannot do is said, and leaves the experiment as it was.
+func TestExtensionMistakes(t *testing.T) {
+	o, seen := extend(t, extended, nil, asha.Plugin)
+	for _, c := range []struct{ set, want string }{
+		{"space.x={uniform: [5, 6]}", `could not have run in the new space: its "x" is outside of the space; begin a new experiment with learn_from: `},
+		{"space.x={int: [0, 6]}", `parameter "x" cannot be of another kind`},
+		{"space.x=3", "parameters cannot be added, taken away or made constant"},
+		{"space.y={uniform: [0, 1]}", "parameters cannot be added, taken away or made constant"},
+		{"space.c={choice: [b, a]}", `the choices of "c" can only be added to`},
+		{"space.c={grid: [a, b]}", `the grid of "c" cannot change`},
+		{"objective.metric=other", "is another experiment"},
+	} {
+		o.Sets = []string{c.set, "trials=7"}
+		contains(t, refused(t, o), c.want)
+	}
+	if m := audit(t, filepath.Join(o.Storage, "test"), nil); m.Trials() != 6 {
+		t.Errorf("%d trials", m.Trials())
+	}
+	o.Sets = []string{"scheduler={plugin: asha, max: 4}", "trials=7"}
+	if m := audit(t, finish(t, o).Dir, nil); m.Trials() != 7 || m.Count(core.Terminated) != 7 {
+		t.Errorf("%d trials", m.Trials())
+	}
+	contains(t, seen.String(), "scheduler has changed: it holds for new trials", "--clone TRIAL")
+}
