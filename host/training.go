@@ -88,7 +88,8 @@ type run struct {
 	// started for it.
 	anew    func()
 	warm    bool
-	begun   bool // the trainable has said so
+	begun   bool        // the trainable has said so
+	late    func() bool // stops the timer of watchReset; nil: there is none
 	start   *sdk.Trial
 	saves   []pendingSave
 	stop    *train.Command // told before it had a process
