@@ -35,11 +35,12 @@ func (m *Machine) clone(no, donor TrialNo) {
 func (m *Machine) forgo(no TrialNo) {
 	if x, ok := m.adopts[no]; ok {
 		delete(m.adopts, no)
-		m.drop(x.from.ref)
+		m.drop(x.from)
 	}
 }
 
-// adopt makes the other trial's checkpoint the newest of this one.
+// adopt makes the other trial's checkpoint the newest of this one: no byte of it
+// is copied.
 func (m *Machine) adopt(no TrialNo) {
 	x, ok := m.adopts[no]
 	if !ok {
@@ -50,7 +51,7 @@ func (m *Machine) adopt(no TrialNo) {
 		m.explore(no, x.params)
 	}
 	m.trials[no].noRestore = false
-	m.ckpts[no] = append(m.ckpts[no], x.from)
+	m.hold(no, x.from)
 }
 
 // explore gives a trial other parameters; what it was created with names its

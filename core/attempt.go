@@ -51,7 +51,7 @@ func (e *AttemptEnded) apply(m *Machine) {
 		l.over, l.end = true, *e // a checkpoint on its way still counts
 		return
 	}
-	m.attemptOver(e.Trial, e.Error, e.NeverStarted, e.RestoreFailed)
+	m.attemptOver(e.Trial, e)
 }
 
 // saveOver counts a save that has ended, well or not; the attempt may have
@@ -59,14 +59,14 @@ func (e *AttemptEnded) apply(m *Machine) {
 func (m *Machine) saveOver(no TrialNo, l *live) {
 	l.saving = max(l.saving, 1) - 1
 	if l.over && l.saving == 0 {
-		m.attemptOver(no, l.end.Error, l.end.NeverStarted, l.end.RestoreFailed)
+		m.attemptOver(no, &l.end)
 		return
 	}
 	m.settle(no)
 }
 
 // attemptOver is where a running trial goes on from: each intent has its state.
-func (m *Machine) attemptOver(no TrialNo, err string, neverStarted, restoreFailed bool) {
+func (m *Machine) attemptOver(no TrialNo, e *AttemptEnded) {
 	t := &m.trials[no]
 	l := m.liveOf(no)
 	t.spent += m.now - t.attemptAt
@@ -78,15 +78,15 @@ func (m *Machine) attemptOver(no TrialNo, err string, neverStarted, restoreFaile
 	case toPause, toRequeue:
 		m.setAside(no, l)
 	case toFail:
-		m.failed(no, l.text, neverStarted, restoreFailed)
+		m.failed(no, l.text, e)
 	default:
-		m.endedByItself(no, l, err, neverStarted, restoreFailed)
+		m.endedByItself(no, l, e)
 	}
 }
 
-func (m *Machine) endedByItself(no TrialNo, l *live, err string, neverStarted, restoreFailed bool) {
-	if err != "" {
-		m.failed(no, err, neverStarted, restoreFailed)
+func (m *Machine) endedByItself(no TrialNo, l *live, e *AttemptEnded) {
+	if e.Error != "" {
+		m.failed(no, e.Error, e)
 		return
 	}
 	if l.reported || m.trials[no].results > 0 {
@@ -95,7 +95,7 @@ func (m *Machine) endedByItself(no TrialNo, l *live, err string, neverStarted, r
 	}
 	if m.spec.StrictMetrics && len(m.spec.Required) > 0 {
 		r := m.spec.Required[0]
-		m.failed(no, "it ended without reporting "+r.Metric+", which the "+r.By+" needs", false, false)
+		m.failed(no, "it ended without reporting "+r.Metric+", which the "+r.By+" needs", &AttemptEnded{})
 		return
 	}
 	m.warn(no, "it ended without reporting "+m.wantedMetrics())
@@ -199,27 +199,29 @@ func (m *Machine) backToQueue(no TrialNo, l *live) {
 }
 
 // failed retries while retries are left; only the last failure is told to the
-// searcher and the scheduler (B-071, B-072).
-func (m *Machine) failed(no TrialNo, err string, neverStarted, restoreFailed bool) {
+// searcher and the scheduler (B-071, B-072). A checkpoint that was damaged on
+// disk is nobody's failure: the trial goes back to another.
+func (m *Machine) failed(no TrialNo, err string, e *AttemptEnded) {
 	t := &m.trials[no]
-	t.failures++
-	retry := m.spec.Retries < 0 || int64(t.failures) <= int64(m.spec.Retries)
-	if !retry || neverStarted || m.endsForGood() {
+	damaged := e.Damaged && m.liveOf(no).restored.ID != 0
+	if !damaged {
+		t.failures++
+	}
+	retry := damaged || m.spec.Retries < 0 || int64(t.failures) <= int64(m.spec.Retries)
+	if !retry || e.NeverStarted || m.endsForGood() {
 		m.fail(no, err)
 		return
 	}
-	if restoreFailed {
-		m.unrestorable(no)
+	why := err
+	if e.RestoreFailed || damaged {
+		why += m.goBack(no)
+		m.warn(no, why)
 	}
 	t.reason = m.text(err)
 	m.idle(no)
 	m.lose(no)
 	m.move(no, Pending)
 	m.enqueue(no, false)
-	why := err
-	if restoreFailed {
-		why += "; it starts again without the checkpoint"
-	}
 	m.tell(Observation{Kind: SawRequeued, To: ToReporters, Trial: no, Attempt: t.attempt, Reason: why})
 }
 

@@ -2,6 +2,7 @@ package core
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/tunehost/tunehost/core/stat"
 )
@@ -12,6 +13,7 @@ type checkpoint struct {
 	score   float64
 	scored  bool
 	bytes   int64
+	bad     bool // an attempt could not begin from it
 	results uint32
 	// cells and windows are the trial's statistics at that time, so that a
 	// restart from it forgets what came later (B-061).
@@ -86,7 +88,7 @@ func (m *Machine) savesAtStop(t *trial, why intent) bool {
 	}
 	l := &m.lives[t.live-1]
 	have := m.ckpts[l.trial]
-	fresh := len(have) > 0 && have[len(have)-1].ref.Iteration == t.iteration
+	fresh := len(have) > 0 && have[len(have)-1].ref.Iteration == t.iteration && !have[len(have)-1].bad
 	return !fresh && l.saving == 0 && l.reported
 }
 
@@ -98,9 +100,11 @@ func (e *CheckpointSaved) apply(m *Machine) {
 	t.noRestore = false
 	c := m.taken(e, l)
 	c.bytes = e.Bytes
-	m.ckpts[e.Trial] = append(m.ckpts[e.Trial], c)
+	m.stored += e.Bytes
+	m.hold(e.Trial, c)
 	m.tell(Observation{Kind: SawCheckpoint, To: ToScheduler | ToReporters, Trial: e.Trial, Attempt: e.Attempt, Iteration: e.Iteration})
 	m.keep(e.Trial)
+	m.makeRoom()
 	m.saveOver(e.Trial, l)
 }
 
@@ -116,7 +120,8 @@ func (e *SaveFailed) apply(m *Machine) {
 }
 
 // keep deletes what the policy does not keep: the newest stays, and of the
-// others the best by score; ties keep the newer, NaN goes first (B-053).
+// others the best by score; ties keep the newer, NaN goes first (B-053), and
+// before it what cannot be loaded.
 func (m *Machine) keep(no TrialNo) {
 	limit := int(m.spec.Checkpoint.Keep)
 	for limit > 0 && len(m.ckpts[no]) > limit {
@@ -129,23 +134,27 @@ func (m *Machine) keep(no TrialNo) {
 		}
 		gone := list[worst]
 		m.ckpts[no] = slices.Delete(list, worst, worst+1)
-		m.drop(gone.ref)
+		m.drop(gone)
 	}
 }
 
 // drop deletes a checkpoint that one trial needs no more, unless another does.
-func (m *Machine) drop(ref CheckpointRef) {
-	switch n := m.shared[ref]; n {
+func (m *Machine) drop(c checkpoint) {
+	switch n := m.shared[c.ref]; n {
 	case 0:
-		m.do(DeleteCheckpoint{ref.Trial, ref.ID})
+		m.stored -= c.bytes
+		m.do(DeleteCheckpoint{c.ref.Trial, c.ref.ID})
 	case 1:
-		delete(m.shared, ref)
+		delete(m.shared, c.ref)
 	default:
-		m.shared[ref] = n - 1
+		m.shared[c.ref] = n - 1
 	}
 }
 
 func (m *Machine) betterScore(a, b checkpoint) bool {
+	if a.bad != b.bad {
+		return b.bad
+	}
 	if m.score == 0 || !a.scored || !b.scored {
 		return a.scored && !b.scored
 	}
@@ -154,25 +163,47 @@ func (m *Machine) betterScore(a, b checkpoint) bool {
 
 // restorePoint is the checkpoint that the next attempt goes on from.
 func (m *Machine) restorePoint(no TrialNo) CheckpointRef {
-	t := &m.trials[no]
-	list := m.ckpts[no]
-	switch {
-	case !t.noRestore && len(list) > 0:
-		return list[len(list)-1].ref
-	case m.spec.Start != nil && !t.noStart:
+	if i := m.newest(no); i >= 0 && !m.trials[no].noRestore {
+		return m.ckpts[no][i].ref
+	}
+	if m.spec.Start != nil && !m.trials[no].noStart {
 		return StartRef(*m.spec.Start)
 	}
 	return CheckpointRef{}
 }
 
-// unrestorable: the checkpoint of the last attempt could not be loaded; the next
-// one does without (B-057).
-func (m *Machine) unrestorable(no TrialNo) {
-	t := &m.trials[no]
-	if m.restorePoint(no).Trial == NoTrial {
-		t.noStart = true
-	} else {
-		t.noRestore, t.noStart = true, true
+// newest is the place of a trial's newest checkpoint that can be loaded as far
+// as is known; -1 for none.
+func (m *Machine) newest(no TrialNo) int {
+	list := m.ckpts[no]
+	for i := len(list) - 1; i >= 0; i-- {
+		if !list[i].bad {
+			return i
+		}
+	}
+	return -1
+}
+
+// goBack gives up the checkpoint that the attempt could not begin from, and says
+// what the next one does: the one before comes first, none comes last (B-057).
+func (m *Machine) goBack(no TrialNo) string {
+	from := m.liveOf(no).restored
+	m.trials[no].noStart = m.trials[no].noStart || from.Trial == NoTrial
+	for i := range m.ckpts[no] {
+		if m.ckpts[no][i].ref == from {
+			m.ckpts[no][i].bad = true
+		}
+	}
+	if x := m.restorePoint(no); x.ID != 0 {
+		return "; it goes back to the checkpoint of iteration " + strconv.FormatUint(x.Iteration, 10)
+	}
+	return "; it starts again without the checkpoint"
+}
+
+// trustAgain: the user has it tried once more from what could not be loaded.
+func (m *Machine) trustAgain(no TrialNo) {
+	for i := range m.ckpts[no] {
+		m.ckpts[no][i].bad = false
 	}
 }
 
@@ -188,7 +219,7 @@ func (m *Machine) rewind(no TrialNo, l *live, ref CheckpointRef) {
 	if ref.ID == 0 || ref.Trial == NoTrial {
 		return
 	}
-	c := &m.ckpts[no][len(m.ckpts[no])-1]
+	c := &m.ckpts[no][m.newest(no)]
 	t.results = c.results
 	at := spot{i: -1}
 	for i, x := range c.cells {
@@ -215,14 +246,15 @@ func (m *Machine) lose(no TrialNo) {
 	}
 }
 
-// checkpointAt finds a trial's newest checkpoint, or the one of an iteration.
+// checkpointAt finds a trial's newest checkpoint, or the one of an iteration,
+// that can be loaded as far as is known.
 func (m *Machine) checkpointAt(no TrialNo, iteration uint64) (checkpoint, bool) {
 	if int(no) >= len(m.trials) {
 		return checkpoint{}, false
 	}
 	list := m.ckpts[no]
 	for i := len(list) - 1; i >= 0; i-- {
-		if iteration == 0 || list[i].ref.Iteration == iteration {
+		if !list[i].bad && (iteration == 0 || list[i].ref.Iteration == iteration) {
 			return list[i], true
 		}
 	}

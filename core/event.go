@@ -115,6 +115,9 @@ type (
 		NeverStarted bool
 		// RestoreFailed: its checkpoint could not be loaded (B-057).
 		RestoreFailed bool
+		// Damaged: its checkpoint is not what was saved, so that it was not
+		// tried at all; no failure of the trial's.
+		Damaged bool
 	}
 
 	// CheckpointSaved: a checkpoint is whole on disk.

@@ -26,6 +26,9 @@ type Machine struct {
 	ckpts   map[TrialNo][]checkpoint
 	shared  map[CheckpointRef]int        // how many trials name it beside the first
 	adopts  map[TrialNo]adoption         // to be made at the next start
+	stored  int64                        // bytes of all checkpoints
+	spare   []spare                      // that may go when they take too much
+	full    bool                         // the user was told that they do
 	asked   map[TrialNo]resource.Request // requests of their own
 	first   map[TrialNo]span             // parameters before an exploit
 
@@ -164,6 +167,7 @@ func (m *Machine) settings(s Spec) {
 			m.armTime(l.trial)
 		}
 	}
+	m.limitDisk()
 	m.work = true
 }
 

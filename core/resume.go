@@ -62,14 +62,14 @@ func (m *Machine) lost(no TrialNo) {
 	t.spent += max(t.lastAt-t.attemptAt, 0)
 	t.attemptAt, l.saving = m.now, 0
 	if l.over {
-		m.attemptOver(no, l.end.Error, l.end.NeverStarted, l.end.RestoreFailed)
+		m.attemptOver(no, &l.end)
 		return
 	}
 	switch l.intent {
 	case toStop:
 		m.complete(no, l.text)
 	case toFail:
-		m.failed(no, l.text, false, false)
+		m.failed(no, l.text, &AttemptEnded{})
 	default:
 		m.setAside(no, l)
 	}

@@ -100,6 +100,7 @@ func (m *Machine) start(no TrialNo, p resource.Placement) {
 	l.begin(p)
 	m.adopt(no)
 	ref := m.restorePoint(no)
+	l.restored = ref
 	m.rewind(no, l, ref)
 	m.armTime(no)
 	m.do(StartAttempt{Trial: no, Attempt: t.attempt, Placement: p, Restore: ref})
@@ -257,7 +258,7 @@ func (e *NodeLeft) apply(m *Machine) {
 	}
 	m.nodes--
 	for _, no := range m.lostWith(e.ID) {
-		m.attemptOver(no, "node lost", false, false)
+		m.attemptOver(no, &AttemptEnded{Error: "node lost"})
 	}
 }
 

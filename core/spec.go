@@ -119,4 +119,7 @@ type Checkpoint struct {
 	Keep  uint32    `json:"keep,omitempty"`
 	Score string    `json:"score,omitempty"`
 	Mode  stat.Mode `json:"mode"`
+	// DiskBytes is the most that the checkpoints of all trials may take, as
+	// far as they are not the newest of a trial; 0: no bound.
+	DiskBytes int64 `json:"disk_bytes,omitempty"`
 }

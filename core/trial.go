@@ -53,7 +53,7 @@ type trial struct {
 	extra     bool // beyond Spec.Trials
 	warned    bool // of a missing metric
 	front     bool // queued before new ones
-	noRestore bool // attempts start from scratch until a new checkpoint is made
+	noRestore bool // reset: attempts start from scratch until a new checkpoint is made
 	held      bool // paused by the user
 	dropped   bool // ended by the user before it could say anything that counts
 	noStart   bool // attempts do without Spec.Start
@@ -119,6 +119,7 @@ type live struct {
 	why       string // the verdict's reason
 	text      string // the intent's reason
 	placement resource.Placement
+	restored  CheckpointRef // what the attempt began from
 	due       []uint64      // results that the scheduler has not decided
 	windows   []stat.Window // aligned with the trial's cells
 	taken     []checkpoint  // under way, as of the results that they are of

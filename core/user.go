@@ -57,6 +57,7 @@ func (e *TrialReset) apply(m *Machine) {
 	}
 	t := &m.trials[e.Trial]
 	t.failures, t.noRestore, t.noStart = 0, e.Scratch, false
+	m.trustAgain(e.Trial)
 	m.reopen()
 	m.lose(e.Trial)
 	m.move(e.Trial, Pending)

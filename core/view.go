@@ -22,7 +22,8 @@ type View struct {
 	Started, Ended int64
 	// TrainNS is the training time over all attempts.
 	TrainNS int64
-	// Checkpoint is the newest; its ID is 0 for none.
+	// Checkpoint is the newest that can be loaded as far as is known; its ID
+	// is 0 for none.
 	Checkpoint CheckpointRef
 	// Saving says that a checkpoint is under way, Stopping that the attempt
 	// was told to end.
@@ -38,8 +39,8 @@ func (m *Machine) View(no TrialNo) View {
 	v := View{Number: no, State: t.state, Attempt: t.attempt, Failures: t.failures, Results: t.results,
 		Iteration: t.iteration, Params: m.Params(no), Reason: m.texts[t.reason],
 		Started: t.started, Ended: t.ended, TrainNS: m.trainingTime(t)}
-	if list := m.ckpts[no]; len(list) > 0 {
-		v.Checkpoint = list[len(list)-1].ref
+	if i := m.newest(no); i >= 0 {
+		v.Checkpoint = m.ckpts[no][i].ref
 	}
 	if t.live != 0 {
 		l := &m.lives[t.live-1]
@@ -173,6 +174,25 @@ func (m *Machine) Checkpoints(no TrialNo) []CheckpointRef {
 		refs[i] = c.ref
 	}
 	return refs
+}
+
+// HadCheckpoint says whether the trial has been asked for a checkpoint or has
+// gone on from one.
+func (m *Machine) HadCheckpoint(no TrialNo) bool {
+	return m.trials[no].lastCkpt > 0 || len(m.ckpts[no]) > 0
+}
+
+// EachCheckpoint calls f for each checkpoint that is needed, perhaps several
+// times: by the trial that made it, or by one that goes on from it or is to.
+func (m *Machine) EachCheckpoint(f func(CheckpointRef)) {
+	for no := range m.trials {
+		for _, c := range m.ckpts[TrialNo(no)] {
+			f(c.ref)
+		}
+		if x, ok := m.adopts[TrialNo(no)]; ok {
+			f(x.from.ref)
+		}
+	}
 }
 
 // Ending is how the experiment is coming to its end, and why; 0 while it is not.

@@ -34,7 +34,6 @@ func missing(e *config.Experiment) (errs []error) {
 		set bool
 	}{
 		{"export", len(e.Export) > 0},
-		{"checkpoint.disk", e.Checkpoint.Disk > 0},
 		{"placement.workers", e.Placement != nil && e.Placement.Workers},
 		{"executor", e.Executor.Name != "local"},
 		{"storage", strings.Contains(e.Storage, "://")},

@@ -41,7 +41,7 @@ func (c *crew) Do(a core.Action) {
 	case core.Warn:
 		c.warn(a)
 	case core.DeleteCheckpoint:
-		c.publishing.delete(c.trials.dir(a.Trial), a.ID)
+		c.publishing.delete(c.trials.storage, c.trials.dir(a.Trial), a.ID)
 	case core.Finish:
 		// The loop ends with it.
 	default:
@@ -112,6 +112,9 @@ func (c *crew) train(a core.Action) {
 	case core.StartAttempt:
 		w.trial = c.trials.start(a)
 		w.dir, w.params = w.trial.Dir, w.trial.Params
+		if a.Restore.ID != 0 {
+			w.checkpoint = c.trials.checkpoint(a.Restore)
+		}
 	case core.SaveAttempt:
 		w.dir = c.trials.dir(a.Trial)
 	case core.TakeCheckpoint:

@@ -43,9 +43,9 @@ func (p *publishing) tell(e report.Event) {
 }
 
 // delete removes a checkpoint, later.
-func (p *publishing) delete(dir string, id uint32) {
+func (p *publishing) delete(d storage.Dir, dir string, id uint32) {
 	p.later(func() {
-		if err := storage.RemoveCheckpoint(dir, id); err != nil {
+		if err := d.RemoveCheckpoint(dir, id); err != nil {
 			p.log.Warn("a checkpoint could not be deleted: " + err.Error())
 		}
 	})

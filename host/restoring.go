@@ -30,7 +30,7 @@ func (s *session) bring() error {
 	if s.lock == nil { // nothing is written, and nobody trains
 		m.Iteration, err = storage.Iteration(from)
 	} else {
-		m, err = storage.Bring(s.dir.Start(), startID, from)
+		m, err = s.dir.Bring(s.dir.Start(), startID, from)
 	}
 	if err != nil {
 		return userError("%s: restore: %w", e.PosOf("restore"), err)
@@ -73,10 +73,10 @@ func restorable(e *config.Experiment) error {
 	return nil
 }
 
-// checkpoint is the directory that an attempt restores from.
+// checkpoint is the one that an attempt goes on from.
 func (t *trials) checkpoint(ref core.CheckpointRef) string {
 	if ref.Trial == core.NoTrial {
-		return storage.CheckpointFiles(t.storage.Start(), startID)
+		return storage.CheckpointDir(t.storage.Start(), startID)
 	}
-	return storage.CheckpointFiles(t.dir(ref.Trial), ref.ID)
+	return storage.CheckpointDir(t.dir(ref.Trial), ref.ID)
 }

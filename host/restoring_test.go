@@ -1,6 +1,7 @@
 package host
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -88,10 +89,12 @@ func TestRestoreMistakes(t *testing.T) {
 		err = os.WriteFile(filepath.Join(dir, "state"), []byte("1"), 0o600)
 	}
 	if err == nil {
-		_, err = storage.Commit(damaged, 1, storage.Manifest{Iteration: 3})
+		d, _ := storage.At(t.TempDir())
+		_, err = d.Commit(damaged, 1, storage.Manifest{Iteration: 3})
 	}
 	if err == nil {
-		err = os.WriteFile(filepath.Join(storage.CheckpointFiles(damaged, 1), "state"), []byte("2"), 0o600)
+		state := filepath.Join(storage.CheckpointFiles(damaged, 1), "state")
+		err = errors.Join(os.Remove(state), os.WriteFile(state, []byte("2"), 0o600))
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -185,6 +185,7 @@ func (s *session) makeCrew() {
 	}
 	s.untold, s.early = nil, nil
 	if s.plugins.trainer != nil {
+		s.sweep()
 		s.crew.training = s.makeTraining()
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/train"
@@ -159,7 +160,8 @@ func (t *training) saved(r *run, e *train.Event) {
 	if e.Iteration != 0 {
 		s.iteration = e.Iteration
 	}
-	t.commit(r.dir, r.trial, r.attempt, s.id, s.iteration, func() error { return nil })
+	m := storage.Manifest{Trial: uint32(r.trial), Attempt: r.attempt, Iteration: s.iteration, Parent: r.parent()}
+	t.commit(r.dir, s.id, m, func() error { return nil })
 }
 
 // ended is a run's last word. Its process is kept for the next trial, or let go.
@@ -200,6 +202,7 @@ func (t *training) endRun(r *run, end *core.AttemptEnded) {
 	if t.runs[r.trial] == r {
 		delete(t.runs, r.trial)
 	}
+	t.unfetch(r)
 	events := []core.Event{end}
 	for _, s := range r.saves {
 		events = append(events, &core.SaveFailed{Trial: r.trial, Attempt: r.attempt, ID: s.id, Error: "the trainable had ended"})

@@ -65,6 +65,8 @@ type trainWork struct {
 	trial  *sdk.Trial // StartAttempt
 	dir    string
 	params []byte // written to the trial's directory
+	// checkpoint is the one that the attempt goes on from, if it does.
+	checkpoint string
 }
 
 // worker is a process of the trainable.
@@ -86,18 +88,21 @@ type run struct {
 	worker  *worker // nil until its process has started
 	// anew starts a fresh process for it, where its process was warm: not
 	// started for it.
-	anew    func()
-	warm    bool
-	begun   bool        // the trainable has said so
-	late    func() bool // stops the timer of watchReset; nil: there is none
-	start   *sdk.Trial
-	saves   []pendingSave
-	stop    *train.Command // told before it had a process
-	timer   func() bool
-	killed  bool
-	overdue bool // a shared process is given a last moment
-	heard   time.Time
-	end     *core.AttemptEnded // why it was killed
+	anew  func()
+	warm  bool
+	begun bool        // the trainable has said so
+	late  func() bool // stops the timer of watchReset; nil: there is none
+	start *sdk.Trial
+	from  core.CheckpointRef // that it goes on from
+	// checkpoint is where that is; the run is given a copy of it.
+	checkpoint string
+	saves      []pendingSave
+	stop       *train.Command // told before it had a process
+	timer      func() bool
+	killed     bool
+	overdue    bool // a shared process is given a last moment
+	heard      time.Time
+	end        *core.AttemptEnded // why it was killed
 
 	reported  uint64 // results
 	granted   uint64 // credits
@@ -176,24 +181,28 @@ func (r *run) tell(c train.Command) {
 }
 
 func (t *training) begin(ctx context.Context, a core.StartAttempt, w trainWork) {
-	r := &run{trial: a.Trial, attempt: a.Attempt, dir: w.dir, start: w.trial, iteration: w.trial.Iteration, heard: t.clock.Now()}
+	r := &run{checkpoint: w.checkpoint, trial: a.Trial, attempt: a.Attempt, dir: w.dir, start: w.trial, from: a.Restore, iteration: w.trial.Iteration, heard: t.clock.Now()}
 	t.mu.Lock()
 	t.runs[a.Trial] = r
 	t.mu.Unlock()
-	if err := t.storage.MakeTrialDir(r.dir, w.params); noSpace(err) {
-		go t.house(ctx, r, w.params)
+	if err := t.storage.MakeTrialDir(r.dir, w.params); noSpace(err) || err == nil && r.from.ID != 0 {
+		t.saving.Go(func() { t.house(ctx, r, w.params) })
 	} else {
 		t.place(ctx, r, err)
 	}
 }
 
-// house waits until there is room for the run's directory, or it is stopped.
+// house makes the run's directory, with a copy of the checkpoint that it goes on
+// from; it waits until there is room, or the run is stopped.
 func (t *training) house(ctx context.Context, r *run, params []byte) {
 	err := t.whenRoom(func() error {
 		if t.stopped(r) {
 			return errStopped
 		}
-		return t.storage.MakeTrialDir(r.dir, params)
+		if err := t.storage.MakeTrialDir(r.dir, params); err != nil {
+			return err
+		}
+		return t.fetch(r)
 	})
 	t.place(ctx, r, err)
 	t.send()
@@ -219,7 +228,7 @@ func (t *training) place(ctx context.Context, r *run, err error) {
 		t.endRun(r, &core.AttemptEnded{})
 		return
 	case err != nil:
-		t.endRun(r, &core.AttemptEnded{Error: "its directory cannot be made: " + err.Error()})
+		t.endRun(r, unhoused(err))
 		return
 	}
 	r.anew = func() { t.launch(ctx, r) }
@@ -339,11 +348,13 @@ func (t *training) ask(no core.TrialNo, attempt uint32, s pendingSave, kind trai
 
 // take keeps a checkpoint that the trainable has made by itself.
 func (t *training) take(a core.TakeCheckpoint, dir string) {
-	t.commit(dir, a.Trial, a.Attempt, a.ID, a.Iteration, func() error { return storage.Take(dir, a.ID, a.Path) })
+	m := storage.Manifest{Trial: uint32(a.Trial), Attempt: a.Attempt, Iteration: a.Iteration}
+	t.with(a.Trial, a.Attempt, func(r *run) { m.Parent = r.parent() })
+	t.commit(dir, a.ID, m, func() error { return storage.Take(dir, a.ID, a.Path) })
 }
 
 // commit makes a checkpoint whole, beside everything else (B-051).
-func (t *training) commit(dir string, no core.TrialNo, attempt, id uint32, iteration uint64, prepare func() error) {
+func (t *training) commit(dir string, id uint32, m storage.Manifest, prepare func() error) {
 	t.saving.Add(1)
 	go func() {
 		defer t.saving.Done()
@@ -352,18 +363,18 @@ func (t *training) commit(dir string, no core.TrialNo, attempt, id uint32, itera
 		var bytes int64
 		if err == nil {
 			err = t.whenRoom(func() (err error) {
-				bytes, err = storage.Commit(dir, id, storage.Manifest{Trial: uint32(no), Attempt: attempt, Iteration: iteration})
+				bytes, err = t.storage.Commit(dir, id, m)
 				return err
 			})
 		}
 		if err != nil {
-			t.unsaved(no, attempt, id, err)
+			t.unsaved(core.TrialNo(m.Trial), m.Attempt, id, err)
 			return
 		}
 		if d := t.clock.Since(started); d > slowSave {
 			t.log.Slow("saving a checkpoint", d)
 		}
-		t.inbox.post(&core.CheckpointSaved{Trial: no, Attempt: attempt, ID: id, Iteration: iteration, Bytes: bytes})
+		t.inbox.post(&core.CheckpointSaved{Trial: core.TrialNo(m.Trial), Attempt: m.Attempt, ID: id, Iteration: m.Iteration, Bytes: bytes})
 	}()
 }
 

@@ -63,7 +63,7 @@ func (t *trials) start(a core.StartAttempt) *sdk.Trial {
 		x.Devices = append(x.Devices, slot.Devices...)
 	}
 	if a.Restore.ID != 0 {
-		x.Restore, x.Iteration = t.checkpoint(a.Restore), a.Restore.Iteration
+		x.Restore, x.Iteration = storage.RestoredDir(x.Dir, a.Attempt), a.Restore.Iteration
 	}
 	return x
 }

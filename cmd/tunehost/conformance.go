@@ -51,7 +51,7 @@ The exit status is 1 when a rule is broken.`,
 	}
 	cmd.Flags().StringVar(&f.options, "options", "", "the plugin's options, a JSON object")
 	cmd.Flags().StringVar(&f.params, "params", "", "parameters that a trainable can train with, a JSON object")
-	cmd.Flags().StringVar(&f.kind, "kind", "", "searcher, scheduler or trainable, for a program that is several")
+	cmd.Flags().StringVar(&f.kind, "kind", "", "searcher, scheduler or trainable, for a program that is several, or a name that several have")
 	cmd.Flags().StringVar(&f.only, "only", "", "checks to run: one, a folder of them (searcher/given) or a pattern with *")
 	cmd.Flags().BoolVar(&f.short, "short", false, "play small experiments")
 	cmd.Flags().BoolVar(&f.list, "list", false, "print the checks and run none")
@@ -124,7 +124,7 @@ type starter struct {
 
 // starter turns the command's argument into a plugin: a name or a path.
 func (a *app) starter(ctx context.Context, arg, kind string) (starter, error) {
-	p, err := find(arg)
+	p, err := findKind(arg, sdk.Kind(kind))
 	if err != nil {
 		return starter{}, err
 	}

@@ -180,12 +180,19 @@ func (a *app) infos(name string) (infos []sdk.Info, err error) {
 }
 
 // find is a plugin that the user names.
-func find(name string) (*finder.Found, error) {
+func find(name string) (*finder.Found, error) { return findKind(name, "") }
+
+// findKind finds one of a kind, of names that plugins of several kinds have. What is
+// at a path may be several kinds itself.
+func findKind(name string, kind sdk.Kind) (*finder.Found, error) {
 	f, err := found()
 	if err != nil {
 		return nil, err
 	}
-	p, err := f.Find("", name)
+	if finder.IsPath(name) {
+		kind = ""
+	}
+	p, err := f.Find(kind, name)
 	if err != nil && !fromFile(err) {
 		err = asUsage(err)
 	}

@@ -77,6 +77,8 @@ func (c command) setting(s *core.Spec, key, v string) (err error) {
 		s.Checkpoint.Every = uint64(n)
 	case "keep":
 		s.Checkpoint.Keep = uint32(n)
+	case "disk":
+		s.Checkpoint.DiskBytes = n
 	case "score":
 		s.Checkpoint.Score, s.Checkpoint.Mode = v, stat.Max
 	case "iterations":

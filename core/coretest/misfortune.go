@@ -42,6 +42,9 @@ func (w *World) settings() core.Spec {
 	if w.one(2) {
 		s.Checkpoint.Score = "acc"
 	}
+	if w.one(3) {
+		s.Checkpoint.DiskBytes = 1 + w.r.Int64N(12)
+	}
 	w.limits(&s)
 	return s
 }

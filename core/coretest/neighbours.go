@@ -216,7 +216,7 @@ func (w *World) saves(p *proc) []core.Event {
 	if w.wrong() || x.iteration == never {
 		return []core.Event{&core.SaveFailed{Trial: p.trial, Attempt: p.attempt, ID: x.id, Error: "disk full"}}
 	}
-	return []core.Event{&core.CheckpointSaved{Trial: p.trial, Attempt: p.attempt, ID: x.id, Iteration: x.iteration, Bytes: 1}}
+	return []core.Event{&core.CheckpointSaved{Trial: p.trial, Attempt: p.attempt, ID: x.id, Iteration: x.iteration, Bytes: w.r.Int64N(3)}}
 }
 
 // leaves ends the attempt well, after the save that came with the stop.
@@ -251,7 +251,7 @@ func (w *World) crash(p *proc) []core.Event {
 	w.ends(p)
 	e := &core.AttemptEnded{Trial: p.trial, Attempt: p.attempt, Error: "exit status 1"}
 	if !p.started {
-		e.NeverStarted, e.RestoreFailed = w.one(4), w.one(3)
+		e.NeverStarted, e.RestoreFailed, e.Damaged = w.one(4), w.one(3), w.one(3)
 	}
 	w.old = append(w.old, e)
 	return []core.Event{e}

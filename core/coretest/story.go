@@ -167,7 +167,7 @@ func (s *Story) events(c command) ([]core.Event, error) {
 	case "end":
 		no := core.TrialNo(c.first())
 		return []core.Event{&core.AttemptEnded{Trial: no, Attempt: s.attempt(c, no), Error: c.quoted(),
-			NeverStarted: c.has("never"), RestoreFailed: c.has("badrestore")}}, nil
+			NeverStarted: c.has("never"), RestoreFailed: c.has("badrestore"), Damaged: c.has("damaged")}}, nil
 	case "saved", "unsaved":
 		return s.saved(c)
 	}
@@ -319,7 +319,7 @@ func (s *Story) saved(c command) ([]core.Event, error) {
 	if c.d.Cmd == "unsaved" {
 		return []core.Event{&core.SaveFailed{Trial: no, Attempt: s.attempt(c, no), ID: x.id, Error: c.quoted()}}, nil
 	}
-	return []core.Event{&core.CheckpointSaved{Trial: no, Attempt: s.attempt(c, no), ID: x.id, Iteration: x.iteration, Bytes: 1}}, nil
+	return []core.Event{&core.CheckpointSaved{Trial: no, Attempt: s.attempt(c, no), ID: x.id, Iteration: x.iteration, Bytes: max(1, c.number("bytes"))}}, nil
 }
 
 func (s *Story) trials() string {

@@ -224,6 +224,7 @@ func visit(f *fields, e core.Event) {
 		f.str(3, &e.Error)
 		f.boolean(4, &e.NeverStarted)
 		f.boolean(5, &e.RestoreFailed)
+		f.boolean(6, &e.Damaged)
 	case *core.CheckpointSaved:
 		number32(f, 1, &e.Trial)
 		number32(f, 2, &e.Attempt)

@@ -69,7 +69,7 @@ var checkpoint = &object{keys: []key{
 	{name: "keep", what: "how many of a trial are kept; 0: all", shape: integer(0), value: "0"},
 	{name: "score", what: "the metric by which the kept ones are chosen", shape: text},
 	{name: "mode", what: "whether a lower or a higher score is better", shape: oneOf("min", "max"), value: `"max"`},
-	{name: "disk", what: "the most that checkpoints may take", shape: size},
+	{name: "disk", what: "the most that checkpoints may take; the newest of each trial stays", shape: size},
 }}
 
 var failures = &object{keys: []key{

@@ -1,40 +1,24 @@
 package storage
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
+// Names in a trial's directory, and in that of its checkpoints.
 const (
 	checkpoints = "checkpoints"
-	manifest    = "MANIFEST.json"
-	// Limits of one checkpoint.
-	maxFiles = 100_000
+	contents    = "files"
+	restored    = "restored"
+	own         = "own"
+	beingMade   = ".tmp"
+	beingGone   = ".old"
 )
-
-// Manifest lists what a checkpoint holds; a checkpoint without one is not whole.
-type Manifest struct {
-	Trial     uint32 `json:"trial"`
-	Attempt   uint32 `json:"attempt"`
-	Iteration uint64 `json:"iteration"`
-	Files     []File `json:"files"`
-}
-
-// File is one file of a checkpoint.
-type File struct {
-	Path   string `json:"path"` // with slashes, relative to files/
-	Bytes  int64  `json:"bytes"`
-	SHA256 string `json:"sha256"`
-}
 
 // CheckpointDir is where the trial's id-th checkpoint is.
 func CheckpointDir(trialDir string, id uint32) string {
@@ -43,11 +27,17 @@ func CheckpointDir(trialDir string, id uint32) string {
 
 // CheckpointFiles is the directory in it that a trainable restores from.
 func CheckpointFiles(trialDir string, id uint32) string {
-	return filepath.Join(CheckpointDir(trialDir, id), "files")
+	return filepath.Join(CheckpointDir(trialDir, id), contents)
+}
+
+// RestoredDir is where an attempt's own copy of the checkpoint is that it goes on
+// from.
+func RestoredDir(trialDir string, attempt uint32) string {
+	return filepath.Join(trialDir, checkpoints, restored, fmt.Sprintf("%06d", attempt))
 }
 
 // OwnCheckpoints is where a program makes checkpoints of its own.
-func OwnCheckpoints(trialDir string) string { return filepath.Join(trialDir, checkpoints, "own") }
+func OwnCheckpoints(trialDir string) string { return filepath.Join(trialDir, checkpoints, own) }
 
 // Stage makes an empty directory for a checkpoint that is to be made.
 func Stage(trialDir string, id uint32) (string, error) {
@@ -55,11 +45,11 @@ func Stage(trialDir string, id uint32) (string, error) {
 	if err := os.RemoveAll(dir); err != nil {
 		return "", err
 	}
-	files := filepath.Join(dir, "files")
+	files := filepath.Join(dir, contents)
 	return files, os.MkdirAll(files, dirMode)
 }
 
-func staging(trialDir string, id uint32) string { return CheckpointDir(trialDir, id) + ".tmp" }
+func staging(trialDir string, id uint32) string { return CheckpointDir(trialDir, id) + beingMade }
 
 // Take brings a directory or file that a program made into the staging
 // directory. Inside the trial's directory it is moved, else copied.
@@ -141,162 +131,4 @@ func kindOf(m fs.FileMode) string {
 		return "a socket"
 	}
 	return "a special file"
-}
-
-// Commit makes the staged checkpoint whole: files on disk, then the manifest,
-// then the name. A power loss at any instant leaves it or nothing (B-051).
-func Commit(trialDir string, id uint32, m Manifest) (bytes int64, err error) {
-	dir := staging(trialDir, id)
-	if m.Files, err = sealed(filepath.Join(dir, "files")); err != nil {
-		return 0, err
-	}
-	for _, f := range m.Files {
-		bytes += f.Bytes
-	}
-	text, err := json.MarshalIndent(m, "", " ")
-	if err != nil {
-		return 0, err
-	}
-	if err := writeSynced(filepath.Join(dir, manifest), append(text, '\n')); err != nil {
-		return 0, err
-	}
-	final := CheckpointDir(trialDir, id)
-	if err := errors.Join(syncDir(dir), os.RemoveAll(final)); err != nil {
-		return 0, err
-	}
-	if err := os.Rename(dir, final); err != nil {
-		return 0, err
-	}
-	return bytes, syncDir(filepath.Dir(final))
-}
-
-// sealed hashes and syncs every file, and syncs every folder.
-func sealed(root string) ([]File, error) {
-	var files []File
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir():
-			return syncDir(path)
-		case !d.Type().IsRegular():
-			return fmt.Errorf("checkpoint: %s is %s; a checkpoint may hold only plain files and folders", path, kindOf(d.Type()))
-		case len(files) == maxFiles:
-			return fmt.Errorf("checkpoint: more than %d files", maxFiles)
-		}
-		f, err := seal(root, path)
-		files = append(files, f)
-		return err
-	})
-	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
-	return files, err
-}
-
-func seal(root, path string) (File, error) {
-	rel, err := filepath.Rel(root, path)
-	if err != nil {
-		return File{}, err
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return File{}, err
-	}
-	hash := sha256.New()
-	n, err := io.Copy(hash, f)
-	err = errors.Join(err, f.Sync(), f.Close())
-	return File{Path: filepath.ToSlash(rel), Bytes: n, SHA256: hex.EncodeToString(hash.Sum(nil))}, err
-}
-
-// RemoveCheckpoint deletes a checkpoint: first its name, so that nobody sees
-// half of one.
-func RemoveCheckpoint(trialDir string, id uint32) error {
-	dir := CheckpointDir(trialDir, id)
-	gone := dir + ".old"
-	if err := os.Rename(dir, gone); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return os.RemoveAll(gone)
-}
-
-// CheckCheckpoint reads a checkpoint's manifest and compares it with what is
-// there; hashes too if deep.
-func CheckCheckpoint(dir string, deep bool) (Manifest, error) {
-	var m Manifest
-	text, err := os.ReadFile(filepath.Join(dir, manifest))
-	if err != nil {
-		return m, fmt.Errorf("checkpoint %s is not whole: %w", dir, reason(err))
-	}
-	if err := json.Unmarshal(text, &m); err != nil {
-		return m, fmt.Errorf("checkpoint %s: %s: %w", dir, manifest, err)
-	}
-	for _, f := range m.Files {
-		if err := checkFile(filepath.Join(dir, "files"), f, deep); err != nil {
-			return m, fmt.Errorf("checkpoint %s: %w", dir, err)
-		}
-	}
-	return m, nil
-}
-
-func checkFile(root string, f File, deep bool) error {
-	path := filepath.Join(root, filepath.FromSlash(f.Path))
-	info, err := os.Stat(path)
-	if err != nil {
-		return fmt.Errorf("%s: %w", f.Path, reason(err))
-	}
-	if info.Size() != f.Bytes {
-		return fmt.Errorf("%s has %d bytes instead of %d", f.Path, info.Size(), f.Bytes)
-	}
-	if !deep {
-		return nil
-	}
-	if got, err := seal(root, path); err != nil || got.SHA256 != f.SHA256 {
-		return fmt.Errorf("%s was changed", f.Path)
-	}
-	return nil
-}
-
-// Bring copies a checkpoint from elsewhere, as a trial's id-th. Where it is one of
-// an experiment's, it is checked against its manifest and keeps its iteration; any
-// other directory has none.
-func Bring(trialDir string, id uint32, from string) (m Manifest, err error) {
-	root := wholeCheckpoint(from)
-	if root != "" {
-		if m, err = CheckCheckpoint(root, true); err != nil {
-			return m, err
-		}
-		from = filepath.Join(root, "files")
-	}
-	if info, err := os.Stat(from); err != nil || !info.IsDir() {
-		return m, fmt.Errorf("checkpoint %s is no directory", from)
-	}
-	files, err := Stage(trialDir, id)
-	if err == nil {
-		err = copyTree(from, files)
-	}
-	if err == nil {
-		_, err = Commit(trialDir, id, m)
-	}
-	return m, err
-}
-
-// Iteration is that of a checkpoint of an experiment's, and 0 of any other
-// directory.
-func Iteration(from string) (uint64, error) {
-	root := wholeCheckpoint(from)
-	if root == "" {
-		return 0, nil
-	}
-	m, err := CheckCheckpoint(root, false)
-	return m.Iteration, err
-}
-
-// wholeCheckpoint is the directory with the manifest of the one that a user names,
-// which may be that of its files; "" where there is none.
-func wholeCheckpoint(dir string) string {
-	for _, root := range []string{dir, filepath.Dir(dir)} {
-		if _, err := os.Lstat(filepath.Join(root, manifest)); err == nil && (root == dir || filepath.Base(dir) == "files") {
-			return root
-		}
-	}
-	return ""
 }

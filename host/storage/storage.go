@@ -1,6 +1,6 @@
 // Package storage is where an experiment's files are: the layout of its
 // directory, the names of trials' directories, and checkpoints that are whole or
-// not there.
+// not there. The host uses it, and who reads what a host has left.
 package storage
 
 import (

@@ -16,7 +16,8 @@ import (
 // standard library. The first line that fits a package counts. A name in
 // capitals is a set of the lines below the rules, STD the standard library, ANY all
 // but this module; "a/…" is what lies below a, "./…" what lies below the package
-// itself. Tests may import anything but cmd.
+// itself. Tests may import anything but cmd. Plugins know nothing of each other;
+// the searcher auto alone chooses among others, and nobody imports it.
 const lattice = `
 	core             < PURE, core/resource, core/stat
 	core/resource    < PURE
@@ -32,6 +33,7 @@ const lattice = `
 	plugins/sdk/…    < STD, SERVING, plugins/sdk, plugins/sdk/…
 	plugins/schedulers/schedtest < STD, TESTING, plugins/sdk, plugins/sdk/…
 	plugins/schedulers/… < STD, gonum.org/v1/gonum/…, plugins/sdk, plugins/sdk/…, plugins/schedulers/internal/…
+	plugins/searchers/auto < STD, plugins/sdk, plugins/sdk/…, plugins/searchers/…
 	plugins/searchers/… < STD, gonum.org/v1/gonum/…, plugins/sdk, plugins/sdk/…, plugins/searchers/internal/…, ./…
 	plugins/catalog  < plugins/sdk, plugins/searchers/…, plugins/schedulers/…
 	plugins/…        < STD, gonum.org/v1/gonum/…, plugins/sdk, plugins/sdk/…, ./…
@@ -161,6 +163,8 @@ func TestRules(t *testing.T) {
 		{"core/stat", module + "core", false}, {"core/journal", "os", true}, {"core/journal", "net", false},
 		{"plugins/sdk", module + "host", false}, {"plugins/searchers/grid", module + "core", false},
 		{"plugins/searchers/grid", module + "plugins/searchers/random", false}, {"plugins/searchers/grid", "gonum.org/v1/gonum/stat", true},
+		{"plugins/searchers/auto", module + "plugins/searchers/tpe", true}, {"plugins/searchers/tpe", module + "plugins/searchers/auto", false},
+		{"plugins/searchers/auto", module + "plugins/schedulers/asha", false},
 		{"plugins/searchers/grid", "google.golang.org/grpc", false}, {"host/config", module + "core", true}, {"host/config", module + "cmd/tunehost", false},
 		{"core", module + "core/coretest", false}, {"plugins/trainables/x", module + "plugins/trainables/x/y", true},
 		{"cmd/tunehost", module + "host", true}, {"cmd/tunehost", module + "core", true}, {"cmd/tunehost", module + "examples", false},

@@ -5,12 +5,19 @@ package catalog
 
 import (
 	"github.com/tunehost/tunehost/plugins/schedulers/asha"
+	brackets "github.com/tunehost/tunehost/plugins/schedulers/bohb"
 	"github.com/tunehost/tunehost/plugins/schedulers/fifo"
 	"github.com/tunehost/tunehost/plugins/schedulers/hyperband"
 	"github.com/tunehost/tunehost/plugins/schedulers/median"
+	"github.com/tunehost/tunehost/plugins/schedulers/moasha"
 	"github.com/tunehost/tunehost/plugins/schedulers/patience"
+	"github.com/tunehost/tunehost/plugins/schedulers/pb2"
 	"github.com/tunehost/tunehost/plugins/schedulers/pbt"
+	"github.com/tunehost/tunehost/plugins/schedulers/pbtreplay"
+	"github.com/tunehost/tunehost/plugins/schedulers/resources"
+	"github.com/tunehost/tunehost/plugins/schedulers/wilcoxon"
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/searchers/auto"
 	"github.com/tunehost/tunehost/plugins/searchers/bohb"
 	"github.com/tunehost/tunehost/plugins/searchers/cmaes"
 	"github.com/tunehost/tunehost/plugins/searchers/evolution"
@@ -24,11 +31,12 @@ import (
 
 // Searchers are those of tunehost.
 var Searchers = []sdk.SearcherPlugin{
-	random.Plugin, grid.Plugin, sobol.Plugin, tpe.Plugin, gp.Plugin, cmaes.Plugin, bohb.Plugin,
+	auto.Plugin, random.Plugin, grid.Plugin, sobol.Plugin, tpe.Plugin, gp.Plugin, cmaes.Plugin, bohb.Plugin,
 	evolution.Plugin, nsga2.Plugin,
 }
 
 // Schedulers are those of tunehost.
 var Schedulers = []sdk.SchedulerPlugin{
-	fifo.Plugin, asha.Plugin, hyperband.Plugin, median.Plugin, patience.Plugin, pbt.Plugin,
+	fifo.Plugin, asha.Plugin, moasha.Plugin, hyperband.Plugin, brackets.Plugin, median.Plugin, patience.Plugin,
+	wilcoxon.Plugin, pbt.Plugin, pb2.Plugin, pbtreplay.Plugin, resources.Plugin,
 }

@@ -57,7 +57,8 @@ type Trial struct {
 	Seed uint64
 	// Dir is the trial's directory, which exists.
 	Dir string
-	// Restore is the directory of the checkpoint to go on from, or "".
+	// Restore is the directory of the checkpoint to go on from, or "": a copy
+	// for this attempt alone, which goes with it.
 	Restore string
 	// Iteration is the iteration of that checkpoint, or 0.
 	Iteration uint64

@@ -11,16 +11,7 @@ type bracket struct {
 	weight float64
 }
 
-// rungs are grace·factor^k up to max, in whole numbers: with logarithms the top
-// rung of (1, 1000, 10) would be lost.
-func rungs(o options) []uint64 {
-	at := []uint64{o.Grace}
-	for r := o.Grace; r <= o.Max/o.Factor; {
-		r *= o.Factor
-		at = append(at, r)
-	}
-	return at
-}
+func rungs(o options) []uint64 { return rung.Ladder(o.Grace, o.Max, o.Factor) }
 
 func makeBrackets(o options) []bracket {
 	at := rungs(o)

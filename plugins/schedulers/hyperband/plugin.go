@@ -3,6 +3,7 @@ package hyperband
 import (
 	"fmt"
 
+	"github.com/tunehost/tunehost/plugins/schedulers/internal/halving"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/objective"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/option"
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -64,6 +65,5 @@ func open(p sdk.Problem, data []byte) (sdk.Scheduler, sdk.Traits, error) {
 	if err != nil {
 		return nil, sdk.Traits{}, err
 	}
-	s := &scheduler{options: o, objective: compared, planned: p.Trials, plans: band(o.Max, o.Factor)}
-	return s, sdk.Traits{RunAhead: 1, Saves: true}, nil
+	return halving.New(p, compared, band(o.Max, o.Factor), o.Factor), sdk.Traits{RunAhead: 1, Saves: true}, nil
 }

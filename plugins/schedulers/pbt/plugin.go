@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/tunehost/tunehost/plugins/schedulers/internal/evolve"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/objective"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/option"
 	"github.com/tunehost/tunehost/plugins/sdk"
-	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
 // Plugin is the scheduler as it is served.
@@ -68,19 +68,14 @@ const schema = `{
 }`
 
 type options struct {
-	Interval  uint64    `json:"interval"`
-	BurnIn    uint64    `json:"burn_in"`
-	Max       uint64    `json:"max"`
-	Quantile  float64   `json:"quantile"`
-	Resample  float64   `json:"resample"`
-	Factors   []float64 `json:"factors"`
-	Mutate    []string  `json:"mutate"`
-	Sync      bool      `json:"sync"`
-	Objective string    `json:"objective"`
+	evolve.Options
+	Resample float64   `json:"resample"`
+	Factors  []float64 `json:"factors"`
+	Mutate   []string  `json:"mutate"`
 }
 
 func open(p sdk.Problem, data []byte) (sdk.Scheduler, sdk.Traits, error) {
-	o := options{Interval: 10, Quantile: 0.25, Resample: 0.25, Factors: []float64{1.2, 0.8}}
+	o := options{Options: evolve.Defaults, Resample: 0.25, Factors: []float64{1.2, 0.8}}
 	if err := option.Decode(data, &o); err != nil {
 		return nil, sdk.Traits{}, err
 	}
@@ -91,35 +86,20 @@ func open(p sdk.Problem, data []byte) (sdk.Scheduler, sdk.Traits, error) {
 	if err != nil {
 		return nil, sdk.Traits{}, err
 	}
-	explores, err := newExplorer(p.Space, o)
+	explores, err := evolve.NewPerturber(p.Space, o.Mutate, o.Resample, o.Factors)
 	if err != nil {
 		return nil, sdk.Traits{}, err
 	}
-	s := &scheduler{options: o, objective: compared, explorer: explores, seed: p.Seed, planned: p.Trials}
-	s.barrier = s.first()
-	return s, sdk.Traits{RunAhead: 1, Saves: true}, nil
+	return evolve.New(p, o.Options, compared, explores), sdk.Traits{RunAhead: 1, Saves: true}, nil
 }
-
-// maxIterations is the largest number that every language's float64 counts to.
-const maxIterations = 1 << 53
 
 func (o options) check(p sdk.Problem) error {
-	switch {
-	case o.Interval < 1 || o.Interval > maxIterations:
-		return fmt.Errorf("option interval: %d is not in 1..2^53", o.Interval)
-	case o.BurnIn > maxIterations:
-		return fmt.Errorf("option burn_in: %d is not in 0..2^53", o.BurnIn)
-	case !(o.Quantile > 0 && o.Quantile <= 0.5):
-		return fmt.Errorf("option quantile: %v is not above 0 and at most 0.5", o.Quantile)
-	case !(o.Resample >= 0 && o.Resample <= 1):
-		return fmt.Errorf("option resample: %v is not in 0..1", o.Resample)
-	case o.Sync && p.Trials == 0:
-		return errors.New("option sync: the trials can only wait for each other when their number is planned: set trials")
+	if err := o.Check(p); err != nil {
+		return err
 	}
-	return o.checkFactors()
-}
-
-func (o options) checkFactors() error {
+	if !(o.Resample >= 0 && o.Resample <= 1) {
+		return fmt.Errorf("option resample: %v is not in 0..1", o.Resample)
+	}
 	if len(o.Factors) == 0 {
 		return errors.New("option factors: want at least one")
 	}
@@ -129,31 +109,4 @@ func (o options) checkFactors() error {
 		}
 	}
 	return nil
-}
-
-func newExplorer(s *space.Space, o options) (explorer, error) {
-	x := explorer{space: s, options: o, free: make([]bool, len(s.Params))}
-	for i, p := range s.Params {
-		x.free[i] = len(o.Mutate) == 0 && !p.Grid
-	}
-	for _, name := range o.Mutate {
-		i, err := find(s, name)
-		if err != nil {
-			return explorer{}, err
-		}
-		x.free[i] = true
-	}
-	return x, nil
-}
-
-func find(s *space.Space, name string) (int, error) {
-	for i, p := range s.Params {
-		switch {
-		case p.Name == name && p.Grid:
-			return 0, fmt.Errorf("option mutate: %q is a grid, whose values the experiment gives", name)
-		case p.Name == name:
-			return i, nil
-		}
-	}
-	return 0, fmt.Errorf("option mutate: %q is not a parameter of the space", name)
 }

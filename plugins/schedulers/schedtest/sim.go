@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
 // Sim plays the host: workers run trials, and what happens is told to the
@@ -28,6 +29,8 @@ type Sim struct {
 	// Limit ends the simulation after so many iterations in all; 0: none.
 	// Exploiting trials may go back as often as they advance.
 	Limit int
+	// Point is the trial's assignment; nil: none.
+	Point func(trial uint32) space.Point
 	// SearchEnds: SearchEnded is told after the last trial was added.
 	SearchEnds bool
 }
@@ -47,6 +50,14 @@ type History struct {
 	Ends map[uint32]End
 	// Iterations is how many were trained in all.
 	Iterations int
+	// Sizes are the requests that trials were given, in order.
+	Sizes []Size
+}
+
+// Size is a trial's new request for resources.
+type Size struct {
+	Trial     uint32
+	Resources string
 }
 
 // Run tells until nothing runs and nothing is waiting. An error says what the
@@ -111,7 +122,11 @@ func (r *run) fill() {
 func (r *run) add() {
 	trial := uint32(len(r.trials))
 	r.trials = append(r.trials, simulated{})
-	r.push(*r.event(sdk.TrialAdded, trial))
+	e := r.event(sdk.TrialAdded, trial)
+	if r.Point != nil {
+		e.Point = r.Point(trial)
+	}
+	r.push(*e)
 	r.start(trial)
 	if r.SearchEnds && len(r.trials) == r.Trials {
 		r.push(*r.event(sdk.SearchEnded, 0))
@@ -238,6 +253,10 @@ func (r *run) commanded(c sdk.Command) error {
 	t := &r.trials[c.Trial]
 	if !t.paused {
 		return fmt.Errorf("command %d for trial %d, which is not paused", c.Kind, c.Trial)
+	}
+	if c.Kind == sdk.Resize {
+		r.history.Sizes = append(r.history.Sizes, Size{c.Trial, string(c.Resources)})
+		return nil
 	}
 	t.paused = false
 	switch c.Kind {

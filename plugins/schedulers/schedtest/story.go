@@ -17,7 +17,7 @@ import (
 
 // Stories runs the text files (*.txt) in dir. In them, open makes the scheduler anew:
 //
-//	open [trials=N] [seed=N] [mode=max] [objectives=(a,b)]
+//	open [trials=N] [concurrency=N] [seed=N] [mode=max] [objectives=(a,b)]
 //	{"max": 9}
 //
 // and tell gives it events in one batch, one a line:
@@ -67,6 +67,8 @@ func (s *story) open(t *testing.T, d *datadriven.TestData) string {
 		switch a.Key {
 		case "trials":
 			p.Trials = int(number(t, a))
+		case "concurrency":
+			p.Concurrency = int(number(t, a))
 		case "seed":
 			p.Seed = uint64(number(t, a))
 		case "mode":
@@ -198,6 +200,9 @@ func command(c sdk.Command) string {
 	text += fmt.Sprintf(" trial %d", c.Trial)
 	if c.Kind == sdk.Exploit {
 		text += fmt.Sprintf(" from %d@%d with %s", c.Donor, c.Iteration, point(c.Point))
+	}
+	if c.Kind == sdk.Resize {
+		text += " to " + string(c.Resources)
 	}
 	return because(text, c.Reason)
 }

@@ -1,5 +1,5 @@
 // Package bohb suggests points by the model of BOHB, for schedulers that compare trials
-// at budgets: its partner is the scheduler hyperband.
+// at budgets: its partners are the schedulers bohb and hyperband.
 //
 // The method is that of S. Falkner and others, BOHB: Robust and Efficient
 // Hyperparameter Optimization at Scale (2018). Results are kept by the iteration at which a trial was paused or

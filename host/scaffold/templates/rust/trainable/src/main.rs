@@ -41,7 +41,8 @@ impl Trainable for Plugin {
     /// Trains one trial, from its checkpoint if there is one. Reports fail when the trial is
     /// to stop.
     fn train(&self, run: &mut Run) -> Result<()> {
-        let lr = run.params()?.number("lr")?;
+        let params = run.params()?;
+        let lr = if params.get("lr").is_some() { params.number("lr")? } else { 0.1 };
         let mut model = match run.state()? {
             Some(state) => Model::from_bytes(&state)?,
             None => Model { x: 10.0 },

@@ -1,4 +1,7 @@
-package hyperband
+// Package halving gathers trials in brackets that halve at their milestones when all
+// their trials have arrived. It is the synchronous Hyperband of the schedulers
+// hyperband and bohb, which differ in their brackets; hyperband has the rules.
+package halving
 
 import (
 	"cmp"
@@ -13,10 +16,18 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
+// New makes the scheduler whose trials fill the plans in turn. All end at the same
+// last milestone; factor is at least 2.
+func New(p sdk.Problem, compared objective.Objective, plans []Plan, factor uint64) sdk.Scheduler {
+	last := plans[0].At[len(plans[0].At)-1]
+	return &scheduler{objective: compared, plans: plans, factor: factor, max: last, planned: p.Trials}
+}
+
 type scheduler struct {
-	options   options
 	objective objective.Objective
-	plans     []plan
+	plans     []Plan
+	factor    uint64
+	max       uint64 // iterations of a trial that survives
 	trials    table.Table[trial]
 	filling   *bracket // the bracket that new trials join
 	opened    int      // brackets so far
@@ -64,7 +75,7 @@ func (s *scheduler) trial(number uint32) *trial {
 	t := s.trials.At(number)
 	if t.bracket == nil {
 		if s.filling == nil || !s.filling.open() {
-			s.filling = &bracket{plan: s.plans[s.opened%len(s.plans)]}
+			s.filling = &bracket{Plan: s.plans[s.opened%len(s.plans)]}
 			s.opened++
 		}
 		t.bracket = s.filling
@@ -81,8 +92,8 @@ func (s *scheduler) result(e *sdk.Event, t *trial, out *sdk.Decisions) {
 	case doomed:
 		decide(out, e, sdk.Stop, reason)
 	case !t.hold.Free():
-	case e.Iteration >= s.options.Max:
-		decide(out, e, sdk.Stop, fmt.Sprintf("finished: max is %d iterations", s.options.Max))
+	case e.Iteration >= s.max:
+		decide(out, e, sdk.Stop, fmt.Sprintf("finished: max is %d iterations", s.max))
 		s.leave(t)
 		s.check(t.bracket, nil, out)
 	case t.arrived:
@@ -113,7 +124,7 @@ func (s *scheduler) pause(e *sdk.Event, t *trial, out *sdk.Decisions) {
 // expected is how many trials the bracket waits for, itself included.
 func (s *scheduler) expected(b *bracket) uint64 {
 	if b.open() && !s.gathered() {
-		return b.trials
+		return b.Trials
 	}
 	return b.entered
 }
@@ -155,7 +166,7 @@ func (s *scheduler) gathered() bool {
 
 func (s *scheduler) halve(b *bracket, e *sdk.Event, out *sdk.Decisions) {
 	group := s.ranked(b)
-	h := halving{milestone: b.milestone(), of: b.entered, keep: min(ceil(b.entered, s.options.Factor), uint64(finite(group)))}
+	h := halving{milestone: b.milestone(), of: b.entered, keep: min(Ceil(b.entered, s.factor), uint64(finite(group)))}
 	b.stage++
 	b.arrived, b.entered, b.under = nil, h.keep, int(h.keep)
 	for _, a := range group[:h.keep] {

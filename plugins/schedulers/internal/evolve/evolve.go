@@ -1,9 +1,13 @@
-package pbt
+// Package evolve trains a population: at intervals the worst trials go on from
+// checkpoints of the best, with other parameters. It is what the schedulers pbt and
+// pb2 have in common; they differ in how they explore. pbt has the rules.
+package evolve
 
 import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/hold"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/objective"
@@ -12,10 +16,38 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
+// Explorer finds the parameters with which a trial goes on. Calls come in the order of
+// the events.
+type Explorer interface {
+	// Ranked tells what a trial had reached when it was compared.
+	Ranked(Standing)
+	// Explore is the point for the trial that goes on from there: a point of the
+	// space that satisfies its constraints. All its randomness is from rng.
+	Explore(trial uint32, from Standing, rng *rand.Rand) space.Point
+}
+
+// Standing is how far a trial is.
+type Standing struct {
+	Trial uint32
+	// Iteration is that of the comparison, or of the checkpoint that others go
+	// on from.
+	Iteration uint64
+	// Loss is that of the last comparison, never NaN.
+	Loss  float64
+	Point space.Point
+}
+
+// New makes the scheduler. The options were checked, see [Options.Check].
+func New(p sdk.Problem, o Options, compared objective.Objective, explores Explorer) sdk.Scheduler {
+	s := &scheduler{options: o, objective: compared, explorer: explores, seed: p.Seed, planned: p.Trials}
+	s.barrier = s.first()
+	return s
+}
+
 type scheduler struct {
-	options    options
+	options    Options
 	objective  objective.Objective
-	explorer   explorer
+	explorer   Explorer
 	seed       uint64
 	trials     table.Table[trial]
 	population population
@@ -168,6 +200,7 @@ func (s *scheduler) compare(e *sdk.Event, t *trial, out *sdk.Decisions) {
 func (s *scheduler) rank(e *sdk.Event, t *trial) int {
 	s.unrank(e.Trial, t)
 	t.ranked, t.loss = true, s.objective.Loss(e)
+	s.explorer.Ranked(Standing{e.Trial, e.Iteration, t.loss, t.point})
 	return s.population.add(member{t.loss, e.Trial})
 }
 
@@ -228,7 +261,7 @@ func (s *scheduler) exploit(number uint32, t *trial, donors []uint32, out *sdk.D
 	donor := s.trials.At(from)
 	reason := fmt.Sprintf("%s is among the worst; trial %d has %s", s.objective.Text(t.loss), from, s.objective.Value(donor.loss))
 	s.unrank(number, t)
-	t.point = s.explorer.explore(donor.point, rng)
+	t.point = s.explorer.Explore(number, Standing{from, donor.saved, donor.loss, donor.point}, rng)
 	t.next, t.saved, t.told = donor.saved+s.options.Interval, 0, false
 	t.hold.Order(sdk.Command{Kind: sdk.Exploit, Trial: number, Donor: from, Iteration: donor.saved, Point: t.point, Reason: reason}, out)
 }

@@ -1,0 +1,74 @@
+package core
+
+import (
+	"slices"
+	"strconv"
+)
+
+// spare is a checkpoint that is not the newest of its trial any more.
+type spare struct {
+	trial TrialNo
+	ref   CheckpointRef
+}
+
+// hold makes a checkpoint the newest of a trial; the one before can be spared.
+func (m *Machine) hold(no TrialNo, c checkpoint) {
+	if list := m.ckpts[no]; len(list) > 0 && m.spec.Checkpoint.DiskBytes > 0 {
+		m.spare = append(m.spare, spare{no, list[len(list)-1].ref})
+	}
+	m.ckpts[no] = append(m.ckpts[no], c)
+}
+
+// limitDisk begins with a bound that may be new.
+func (m *Machine) limitDisk() {
+	m.spare, m.full = nil, false
+	if m.spec.Checkpoint.DiskBytes == 0 {
+		return
+	}
+	for no := range m.trials {
+		list := m.ckpts[TrialNo(no)]
+		for i := 0; i < len(list)-1; i++ {
+			m.spare = append(m.spare, spare{TrialNo(no), list[i].ref})
+		}
+	}
+	m.makeRoom()
+}
+
+// makeRoom deletes what has been spare for longest until the rest is within the
+// bound. What a trial goes on from is not spare, nor is what another holds on
+// to: then there is nothing to do but to say so, once.
+func (m *Machine) makeRoom() {
+	limit := m.spec.Checkpoint.DiskBytes
+	if limit == 0 {
+		return
+	}
+	for n := len(m.spare); n > 0 && m.stored > limit; n-- {
+		x := m.spare[0]
+		m.spare = m.spare[1:]
+		if !m.spareNow(x) {
+			m.spare = append(m.spare, x)
+		}
+	}
+	if m.stored > limit && !m.full {
+		m.full = true
+		m.do(Warn{Text: "the checkpoints take " + strconv.FormatInt(m.stored, 10) + " bytes, more than checkpoint.disk allows, " +
+			strconv.FormatInt(limit, 10) + "; each is one that a trial may go on from, and is kept"})
+	}
+}
+
+// spareNow deletes a checkpoint if that frees something and nobody goes on from
+// it; false when it must wait.
+func (m *Machine) spareNow(x spare) bool {
+	list := m.ckpts[x.trial]
+	i := slices.IndexFunc(list, func(c checkpoint) bool { return c.ref == x.ref })
+	if i < 0 {
+		return true // gone already
+	}
+	if i == m.newest(x.trial) || m.shared[x.ref] > 0 {
+		return false
+	}
+	gone := list[i]
+	m.ckpts[x.trial] = slices.Delete(list, i, i+1)
+	m.drop(gone)
+	return true
+}

@@ -1,0 +1,134 @@
+package storage
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// minShared is the size from which a file that several checkpoints have is there
+// once. Smaller ones are not worth a second name.
+const minShared = 4 << 10
+
+// Blobs is a directory of second names, by SHA-256, of checkpoints' files. It
+// finds a file that is there already; no checkpoint needs it to be read, so that
+// it may be removed.
+func (d Dir) Blobs() string { return filepath.Join(d.path, checkpoints, "blobs") }
+
+func blobIn(blobs, sum string) string { return filepath.Join(blobs, sum[:2], sum) }
+
+// share puts the blob, which is on disk, in the place of a new file with the same
+// content; false where there is none, or none that can be linked. The content is
+// compared: a blob that was damaged must not replace what is whole.
+func (s *sealer) share(blob, path string) bool {
+	if same(blob, path) {
+		return true // a second try after the disk was full
+	}
+	if !equal(blob, path) {
+		return false
+	}
+	tmp := filepath.Join(s.dir, "link")
+	err := s.remove(tmp)
+	if err == nil {
+		err = s.link(blob, tmp)
+	}
+	if err == nil {
+		err = s.rename(tmp, path)
+	}
+	return err == nil
+}
+
+// offer gives a file that is on disk the name by which later checkpoints find it.
+// Without one they keep their own; so no error counts.
+func (s *sealer) offer(path, blob string) {
+	if !countsLinks {
+		return
+	}
+	if err := os.MkdirAll(filepath.Dir(blob), dirMode); err != nil {
+		return
+	}
+	if _, err := os.Lstat(blob); err == nil { // a damaged one, or one with all links that it can have
+		if s.remove(blob) != nil {
+			return
+		}
+	}
+	_ = s.link(path, blob)
+}
+
+func same(a, b string) bool {
+	x, errX := os.Lstat(a)
+	y, errY := os.Lstat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
+}
+
+// equal compares two plain files.
+func equal(a, b string) bool {
+	x, errX := os.Lstat(a)
+	y, errY := os.Lstat(b)
+	if errX != nil || errY != nil || !x.Mode().IsRegular() || !y.Mode().IsRegular() || x.Size() != y.Size() {
+		return false
+	}
+	f, errX := os.Open(a)
+	if errX != nil {
+		return false
+	}
+	defer f.Close()
+	g, errY := os.Open(b)
+	if errY != nil {
+		return false
+	}
+	defer g.Close()
+	return equalStreams(f, g)
+}
+
+func equalStreams(f, g io.Reader) bool {
+	const chunk = 1 << 20
+	x, y := bufio.NewReaderSize(f, chunk), bufio.NewReaderSize(g, chunk)
+	for {
+		a, errA := x.Peek(chunk)
+		b, errB := y.Peek(chunk)
+		if !bytes.Equal(a, b) {
+			return false
+		}
+		if errA != nil || errB != nil {
+			return errors.Is(errA, io.EOF) && errors.Is(errB, io.EOF)
+		}
+		_, _ = x.Discard(len(a))
+		_, _ = y.Discard(len(b))
+	}
+}
+
+// dropBlobs removes those that no checkpoint has any more.
+func dropBlobs(blobs string, files []File) {
+	for _, f := range files {
+		if len(f.SHA256) == 2*32 {
+			dropBlob(blobIn(blobs, f.SHA256))
+		}
+	}
+}
+
+// dropBlob removes a blob whose only name is that one. Somebody who gets another
+// in between has it and loses nothing.
+func dropBlob(path string) {
+	if info, err := os.Lstat(path); err == nil && linksOf(info) == 1 {
+		_ = os.Remove(path)
+	}
+}
+
+// sweepBlobs removes all that no checkpoint has any more.
+func sweepBlobs(blobs string) error {
+	err := filepath.WalkDir(blobs, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			dropBlob(path)
+		}
+		return err
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,189 @@
+package storage
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// sealedMode is that of a checkpoint's files: nobody writes to them any more.
+const sealedMode = 0o400
+
+// Commit makes the staged checkpoint whole: files on disk, then the manifest,
+// then the name. A power loss at any instant leaves it or nothing (B-051). Its
+// files are not copied, and those that another checkpoint of the experiment has
+// too are there once.
+func (d Dir) Commit(trialDir string, id uint32, m Manifest) (bytes int64, err error) {
+	return commit(realDisk{}, d.Blobs(), trialDir, id, m)
+}
+
+func commit(on disk, blobs, trialDir string, id uint32, m Manifest) (bytes int64, err error) {
+	dir, final := staging(trialDir, id), CheckpointDir(trialDir, id)
+	s := sealer{disk: on, blobs: blobs, dir: dir}
+	if m.Files, err = s.seal(); err != nil {
+		return 0, err
+	}
+	text, err := m.text()
+	if err != nil {
+		return 0, err
+	}
+	listed := filepath.Join(dir, manifest)
+	return m.bytes(), steps(
+		func() error { return on.write(listed, text) },
+		func() error { return on.sync(listed) },
+		func() error { return on.sync(dir) },
+		func() error { return removeCheckpoint(on, final) }, // of an earlier host, and not recorded
+		func() error { return on.rename(dir, final) },
+		func() error { return on.sync(filepath.Dir(final)) },
+		// The folders above may be new, too.
+		func() error { return on.sync(trialDir) },
+		func() error { return on.sync(filepath.Dir(trialDir)) },
+	)
+}
+
+// steps does one after the other until one fails.
+func steps(list ...func() error) error {
+	for _, do := range list {
+		if err := do(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sealer makes the files of a staging directory durable and unchangeable.
+type sealer struct {
+	disk
+	blobs string
+	dir   string
+	root  *os.Root
+	files []File
+}
+
+func (s *sealer) seal() (files []File, err error) {
+	top := filepath.Join(s.dir, contents)
+	if s.root, err = os.OpenRoot(top); err != nil {
+		return nil, err
+	}
+	defer s.root.Close()
+	var folders []string
+	err = filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir():
+			folders = append(folders, path)
+			return nil
+		case !d.Type().IsRegular():
+			return fmt.Errorf("checkpoint: %s is %s; a checkpoint may hold only plain files and folders", path, kindOf(d.Type()))
+		case len(s.files) == maxFiles:
+			return fmt.Errorf("checkpoint: more than %d files", maxFiles)
+		}
+		return s.file(path)
+	})
+	for _, f := range slices.Backward(folders) { // the innermost first
+		if err == nil {
+			err = s.sync(f)
+		}
+	}
+	slices.SortFunc(s.files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	return s.files, err
+}
+
+func (s *sealer) file(path string) error {
+	rel, err := filepath.Rel(s.root.Name(), path)
+	if err != nil {
+		return err
+	}
+	x, links, err := s.read(rel)
+	if err != nil {
+		return err
+	}
+	blob := blobIn(s.blobs, x.SHA256)
+	if links > 1 && !same(blob, path) {
+		// Whoever has the other name could still write to it.
+		if err := s.private(path); err != nil {
+			return err
+		}
+		if x, _, err = s.read(rel); err != nil {
+			return err
+		}
+		blob = blobIn(s.blobs, x.SHA256)
+	}
+	s.files = append(s.files, x)
+	if err := s.chmod(path, sealedMode); err != nil {
+		return err
+	}
+	if x.Bytes >= minShared && s.share(blob, path) {
+		return nil
+	}
+	if err := s.sync(path); err != nil {
+		return err
+	}
+	if x.Bytes >= minShared {
+		s.offer(path, blob)
+	}
+	return nil
+}
+
+// read hashes a file, in one pass.
+func (s *sealer) read(rel string) (x File, links uint64, err error) {
+	f, err := openPlain(s.root, rel)
+	if err != nil {
+		return x, 0, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return x, 0, err
+	}
+	sum := sha256.New()
+	n, err := io.Copy(sum, f)
+	return File{Path: filepath.ToSlash(rel), Bytes: n, SHA256: hex.EncodeToString(sum.Sum(nil))}, linksOf(info), err
+}
+
+// private replaces a file by a copy that has no other name.
+func (s *sealer) private(path string) error {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return err
+	}
+	tmp := filepath.Join(s.dir, "copy")
+	if err := errors.Join(s.remove(tmp), copyFile(path, tmp, info)); err != nil {
+		return err
+	}
+	return s.rename(tmp, path)
+}
+
+// openPlain opens a plain file below root, and no link.
+func openPlain(root *os.Root, rel string) (*os.File, error) {
+	before, err := root.Lstat(rel)
+	if err != nil {
+		return nil, err
+	}
+	if !before.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is %s", rel, kindOf(before.Mode()))
+	}
+	f, err := root.Open(rel)
+	if err != nil {
+		return nil, err
+	}
+	if after, err := f.Stat(); err != nil || !os.SameFile(before, after) {
+		f.Close()
+		return nil, errors.Join(err, fmt.Errorf("%s was replaced while it was read", rel))
+	}
+	return f, nil
+}
+
+func hash(in io.Reader) (string, error) {
+	sum := sha256.New()
+	_, err := io.Copy(sum, in)
+	return hex.EncodeToString(sum.Sum(nil)), err
+}

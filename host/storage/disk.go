@@ -1,0 +1,29 @@
+package storage
+
+import (
+	"os"
+)
+
+// disk is what changes files of the store, each method at most one step that a
+// death can come before or after. Tests have one that dies.
+type disk interface {
+	// write makes a file that nobody sees yet.
+	write(path string, content []byte) error
+	// sync makes a file's content or a folder's names durable.
+	sync(path string) error
+	rename(from, to string) error
+	link(from, to string) error
+	chmod(path string, mode os.FileMode) error
+	remove(path string) error
+}
+
+type realDisk struct{}
+
+func (realDisk) write(path string, content []byte) error {
+	return os.WriteFile(path, content, fileMode)
+}
+func (realDisk) sync(path string) error                 { return syncDir(path) }
+func (realDisk) rename(from, to string) error           { return os.Rename(from, to) }
+func (realDisk) link(from, to string) error             { return os.Link(from, to) }
+func (realDisk) chmod(path string, m os.FileMode) error { return os.Chmod(path, m) }
+func (realDisk) remove(path string) error               { return os.RemoveAll(path) }

@@ -1,0 +1,129 @@
+package storage
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+const (
+	manifest = "MANIFEST.json"
+	// maxFiles is how many files one checkpoint may have.
+	maxFiles = 100_000
+)
+
+// Manifest lists what a checkpoint holds; a checkpoint without one is not whole.
+type Manifest struct {
+	Trial     uint32 `json:"trial"`
+	Attempt   uint32 `json:"attempt"`
+	Iteration uint64 `json:"iteration"`
+	// Parent is the checkpoint that the attempt went on from.
+	Parent *Parent `json:"parent,omitempty"`
+	// Files are sorted by path.
+	Files []File `json:"files"`
+}
+
+// Parent names a checkpoint: a trial's ID-th.
+type Parent struct {
+	Trial uint32 `json:"trial"`
+	ID    uint32 `json:"id"`
+}
+
+// File is one file of a checkpoint.
+type File struct {
+	Path   string `json:"path"` // with slashes, relative to files/
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+}
+
+func (m *Manifest) bytes() (sum int64) {
+	for _, f := range m.Files {
+		sum += f.Bytes
+	}
+	return sum
+}
+
+func (m *Manifest) text() ([]byte, error) {
+	text, err := json.MarshalIndent(m, "", " ")
+	return append(text, '\n'), err
+}
+
+// ReadManifest reads a checkpoint's manifest. Every error is a [DamagedError].
+func ReadManifest(dir string) (m Manifest, err error) {
+	text, err := os.ReadFile(filepath.Join(dir, manifest))
+	if err != nil {
+		return m, &DamagedError{dir, fmt.Sprintf("%s: %v", manifest, reason(err))}
+	}
+	if err := json.Unmarshal(text, &m); err != nil {
+		return m, &DamagedError{dir, fmt.Sprintf("%s: %v", manifest, err)}
+	}
+	return m, nil
+}
+
+// DamagedError says that a checkpoint is not what was saved.
+type DamagedError struct{ Dir, What string }
+
+func (e *DamagedError) Error() string {
+	return fmt.Sprintf("checkpoint %s is damaged: %s", e.Dir, e.What)
+}
+
+// CheckCheckpoint compares a checkpoint's manifest with what is there; hashes too
+// if deep.
+func CheckCheckpoint(dir string, deep bool) (Manifest, error) {
+	m, err := ReadManifest(dir)
+	if err != nil {
+		return m, err
+	}
+	root, err := os.OpenRoot(filepath.Join(dir, contents))
+	if err != nil {
+		return m, &DamagedError{dir, reason(err).Error()}
+	}
+	defer root.Close()
+	for _, f := range m.Files {
+		if err := checkFile(root, f, deep); err != nil {
+			return m, &DamagedError{dir, err.Error()}
+		}
+	}
+	return m, nil
+}
+
+func checkFile(root *os.Root, f File, deep bool) error {
+	in, err := f.open(root)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if !deep {
+		return nil
+	}
+	sum, err := hash(in)
+	return f.compare(sum, err)
+}
+
+// open opens the file if it has the right kind and size.
+func (f *File) open(root *os.Root) (*os.File, error) {
+	in, err := openPlain(root, filepath.FromSlash(f.Path))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Path, reason(err))
+	}
+	info, err := in.Stat()
+	if err == nil && info.Size() != f.Bytes {
+		err = fmt.Errorf("%s has %d bytes instead of %d", f.Path, info.Size(), f.Bytes)
+	}
+	if err != nil {
+		in.Close()
+		return nil, err
+	}
+	return in, nil
+}
+
+func (f *File) compare(sum string, err error) error {
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s: %w", f.Path, reason(err))
+	case sum != f.SHA256:
+		return fmt.Errorf("%s was changed", f.Path)
+	}
+	return nil
+}

@@ -1,0 +1,109 @@
+package storage
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Restore makes a copy of a checkpoint at to, which the reader may do with as he
+// likes: the checkpoint, which others may go on from, does not change. What is
+// there is compared with the manifest on the way; a [DamagedError] says that it
+// is not what was saved.
+func Restore(checkpoint, to string) error {
+	m, err := ReadManifest(checkpoint)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(os.RemoveAll(to), os.MkdirAll(to, dirMode)); err != nil {
+		return err
+	}
+	r := restorer{checkpoint: checkpoint}
+	if r.from, err = os.OpenRoot(filepath.Join(checkpoint, contents)); err != nil {
+		return &DamagedError{checkpoint, reason(err).Error()}
+	}
+	defer r.from.Close()
+	if r.to, err = os.OpenRoot(to); err != nil {
+		return err
+	}
+	defer r.to.Close()
+	for _, f := range m.Files {
+		if err := r.file(f); err != nil {
+			return err
+		}
+	}
+	return r.folders()
+}
+
+type restorer struct {
+	checkpoint string
+	from, to   *os.Root
+}
+
+func (r *restorer) file(f File) error {
+	in, err := f.open(r.from)
+	if err != nil {
+		return &DamagedError{r.checkpoint, err.Error()}
+	}
+	defer in.Close()
+	path := filepath.FromSlash(f.Path)
+	if err := r.to.MkdirAll(filepath.Dir(path), dirMode); err != nil {
+		return err
+	}
+	out, err := r.to.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, fileMode)
+	if err != nil {
+		return err
+	}
+	sum, err := copyHashed(out, in)
+	if err := errors.Join(err, out.Close()); err != nil && !unreadable(err) {
+		return err
+	}
+	if err := f.compare(sum, err); err != nil {
+		return &DamagedError{r.checkpoint, err.Error()}
+	}
+	return nil
+}
+
+// unreadable: the copy failed at what is copied.
+func unreadable(err error) bool {
+	var p *fs.PathError
+	return errors.As(err, &p) && p.Op == "read"
+}
+
+// copyHashed copies and returns the hash of what was copied.
+func copyHashed(out, in *os.File) (string, error) {
+	if clone(out, in) {
+		return hash(out)
+	}
+	sum := sha256.New()
+	_, err := io.Copy(io.MultiWriter(out, sum), in)
+	return hex.EncodeToString(sum.Sum(nil)), err
+}
+
+// folders makes those that have no files, too.
+func (r *restorer) folders() error {
+	return eachFolder(r.from, ".", func(path string) error { return r.to.MkdirAll(path, dirMode) })
+}
+
+func eachFolder(root *os.Root, path string, do func(string) error) error {
+	f, err := root.Open(path)
+	if err != nil {
+		return err
+	}
+	list, err := f.ReadDir(-1)
+	f.Close()
+	for _, d := range list {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			sub := filepath.Join(path, d.Name())
+			err = errors.Join(do(sub), eachFolder(root, sub, do))
+		}
+	}
+	return err
+}

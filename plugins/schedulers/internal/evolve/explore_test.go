@@ -1,0 +1,124 @@
+package evolve
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+// mixed has one parameter of each form. momentum exists for the second optimizer
+// only.
+var mixed = &space.Space{Params: []space.Param{
+	{Name: "lr", Kind: space.Real, Low: 1e-4, High: 1, Log: true},
+	{Name: "dropout", Kind: space.Real, Low: 0, High: 1},
+	{Name: "layers", Kind: space.Int, Low: 1, High: 4},
+	{Name: "batch", Kind: space.Int, Low: 16, High: 128, Step: 16},
+	{Name: "noise", Kind: space.Normal, Mean: 0, SD: 1},
+	{Name: "optimizer", Kind: space.Choice, Choices: [][]byte{[]byte(`"adam"`), []byte(`"sgd"`)}},
+	{Name: "size", Kind: space.Ordinal, Choices: [][]byte{[]byte(`"s"`), []byte(`"m"`), []byte(`"l"`)}},
+	{Name: "momentum", Kind: space.Real, Low: 0, High: 0.9, Step: 0.1,
+		When: &space.Expr{Op: space.In, Param: 5, Set: []int{1}}},
+}}
+
+type options struct {
+	Mutate   []string
+	Resample float64
+	Factors  []float64
+}
+
+func explorerOf(t interface{ Fatal(...any) }, sp *space.Space, o options) *Perturber {
+	x, err := NewPerturber(sp, o.Mutate, o.Resample, o.Factors)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// What is explored is always a point of the space.
+func TestExploredPointsAreOfTheSpace(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x := explorerOf(t, mixed, options{
+			Resample: rapid.Float64Range(0, 1).Draw(t, "resample"),
+			Factors:  rapid.SliceOfN(rapid.Float64Range(0.1, 10), 1, 3).Draw(t, "factors"),
+		})
+		rng := space.NewRand(rapid.Uint64().Draw(t, "seed"))
+		p, err := mixed.Sample(rng)
+		for range 10 {
+			if err != nil {
+				t.Fatalf("%v: %v", p, err)
+			}
+			p = x.Perturb(p, nil, rng)
+			err = mixed.Check(p)
+		}
+	})
+}
+
+// Every number and ordinal moves from wherever it is, whichever way the factor
+// points: from the bounds, from zero, from the integers 1 and 2.
+func TestEveryValueCanMove(t *testing.T) {
+	x := explorerOf(t, mixed, options{Factors: []float64{1}})
+	for i, values := range map[int][]float64{
+		0: {1e-4, 0.01, 1},
+		1: {0, 0.5, 1},
+		2: {1, 2, 3, 4},
+		3: {16, 64, 128},
+		4: {0, -2, 3},
+		6: {0, 1, 2},
+		7: {0, 0.1, 0.9},
+	} {
+		for _, v := range values {
+			for _, factor := range []float64{1.2, 0.8} {
+				if w := x.move(i, v, factor); w == v || w != x.Space.Quantise(i, w) {
+					t.Errorf("%s moves from %v by %v to %v", mixed.Params[i].Name, v, factor, w)
+				}
+			}
+		}
+	}
+	if w := x.move(5, 1, 1.2); w != 1 {
+		t.Errorf("a choice moves from 1 to %v; it is only drawn anew", w)
+	}
+}
+
+func TestOnlyWhatMayChange(t *testing.T) {
+	x := explorerOf(t, mixed, options{Mutate: []string{"lr"}, Factors: []float64{1.2, 0.8}})
+	donor := space.Point{0.01, 0.5, 2, 64, 0, 0, 1, math.NaN()}
+	for seed := range uint64(20) {
+		p := x.Perturb(donor, nil, space.NewRand(seed))
+		if p[0] == donor[0] {
+			t.Errorf("lr stays at %v", p[0])
+		}
+		p[0] = donor[0]
+		if fmt.Sprint(p) != fmt.Sprint(donor) {
+			t.Errorf("%v, want %v", p, donor)
+		}
+	}
+}
+
+// A constraint that no change satisfies leaves the donor's point.
+func TestConstraintsHold(t *testing.T) {
+	sp := &space.Space{
+		Params: []space.Param{{Name: "a", Kind: space.Int, Low: 1, High: 9}},
+		Constraints: []*space.Expr{{Op: space.Eq, Args: []*space.Expr{
+			{Op: space.Number}, {Op: space.Const, Number: 5}}}},
+	}
+	x := explorerOf(t, sp, options{Factors: []float64{1.2, 0.8}})
+	if p := x.Perturb(space.Point{5}, nil, space.NewRand(1)); p[0] != 5 {
+		t.Errorf("got %v, want the donor's 5", p)
+	}
+}
+
+func TestQuantiles(t *testing.T) {
+	for _, c := range []struct {
+		n        int
+		quantile float64
+		want     int
+	}{{0, 0.25, 0}, {1, 0.25, 0}, {2, 0.25, 1}, {4, 0.25, 1}, {5, 0.25, 2}, {8, 0.25, 2}, {10, 0.25, 3}, {3, 0.5, 1}, {100, 0.07, 7}} {
+		if got := make(population, c.n).edge(c.quantile); got != c.want {
+			t.Errorf("%d·%v: %d, want %d", c.n, c.quantile, got, c.want)
+		}
+	}
+}

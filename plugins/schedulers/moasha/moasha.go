@@ -1,0 +1,154 @@
+package moasha
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/tunehost/tunehost/plugins/schedulers/internal/objective"
+	"github.com/tunehost/tunehost/plugins/schedulers/internal/table"
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+type scheduler struct {
+	options    options
+	objectives []objective.Objective
+	at         []uint64 // the rungs' iterations, rising
+	rungs      []rung
+	trials     table.Table[trial]
+}
+
+type rung struct {
+	layers layers
+	len    int
+}
+
+type trial struct {
+	ended bool
+	told  bool  // the host knows until when it need not ask
+	next  uint8 // the rung that it is recorded at next
+}
+
+// Decide follows the events one by one; see the package's rules.
+func (s *scheduler) Decide(_ context.Context, events []sdk.Event) (sdk.Decisions, error) {
+	var out sdk.Decisions
+	for i := range events {
+		switch e := &events[i]; e.Kind {
+		case sdk.ResultReported:
+			if d, due := s.result(e, s.trials.At(e.Trial)); due {
+				out.Decisions = append(out.Decisions, d)
+			}
+		case sdk.TrialCompleted:
+			s.completed(e, s.trials.At(e.Trial))
+		case sdk.TrialFailed, sdk.TrialRemoved:
+			s.trials.At(e.Trial).ended = true
+		}
+	}
+	return out, nil
+}
+
+// result decides a result that is due: others go on and are not answered.
+func (s *scheduler) result(e *sdk.Event, t *trial) (d sdk.Decision, due bool) {
+	if t.ended {
+		return sdk.Decision{}, false
+	}
+	d = sdk.Decision{Event: e.Number}
+	switch k := s.reached(e, t); {
+	case e.Iteration >= s.options.Max:
+		s.record(e, t, k)
+		d.Reason = fmt.Sprintf("finished: max is %d iterations", s.options.Max)
+	case k >= 0:
+		d.Reason = s.record(e, t, k)
+	case t.told:
+		return sdk.Decision{}, false
+	}
+	if d.Reason != "" {
+		d.Verdict, t.ended = sdk.Stop, true
+	} else {
+		d.Until, t.told = s.until(t), true
+	}
+	return d, true
+}
+
+func (s *scheduler) until(t *trial) uint64 {
+	if int(t.next) < len(s.at) {
+		return s.at[t.next]
+	}
+	return s.options.Max
+}
+
+// reached is the highest rung up to the iteration that the trial was not yet
+// recorded at or above, or -1.
+func (s *scheduler) reached(e *sdk.Event, t *trial) int {
+	k := -1
+	for i := int(t.next); i < len(s.at) && s.at[i] <= e.Iteration; i++ {
+		k = i
+	}
+	return k
+}
+
+// completed records the last result of a trial that a stop rule ended at a rung.
+func (s *scheduler) completed(e *sdk.Event, t *trial) {
+	if !t.ended && len(e.Losses) > 0 {
+		s.record(e, t, s.reached(e, t))
+	}
+	t.ended = true
+}
+
+// record enters the event's losses at rung k, if there is one, and says why the
+// trial is stopped there, or nothing.
+func (s *scheduler) record(e *sdk.Event, t *trial, k int) string {
+	if k < 0 {
+		return ""
+	}
+	t.next = uint8(k + 1)
+	r, v := &s.rungs[k], s.vector(e)
+	layer := r.layers.add(v)
+	r.len++
+	keep := max(1, r.len/s.options.factor())
+	before := r.layers.before(layer)
+	switch group := r.layers[layer]; {
+	case math.IsInf(v[0], 1):
+		return fmt.Sprintf("at iteration %d not all of %s are finite numbers", e.Iteration, s.names())
+	case before >= keep:
+		return fmt.Sprintf("%s at iteration %d is in layer %d: %d are in better ones, and only the best %d of %d at rung %d go on",
+			s.text(v), e.Iteration, layer+1, before, keep, r.len, s.at[k])
+	case before+len(group) > keep && !roomy(group, v, keep-before):
+		return fmt.Sprintf("%s at iteration %d is in a crowd: of the %d in its layer, %d go on to make the best %d of %d at rung %d",
+			s.text(v), e.Iteration, len(group), keep-before, keep, r.len, s.at[k])
+	}
+	return ""
+}
+
+// vector has the losses that are compared; all are the worst when one is not finite.
+func (s *scheduler) vector(e *sdk.Event) vector {
+	v := make(vector, len(s.objectives))
+	for i, o := range s.objectives {
+		v[i] = max(o.Loss(e), -math.MaxFloat64)
+	}
+	if slices.Contains(v, math.Inf(1)) {
+		for i := range v {
+			v[i] = math.Inf(1)
+		}
+	}
+	return v
+}
+
+// text is "error 0.2, latency 31".
+func (s *scheduler) text(v vector) string {
+	var all []string
+	for i, o := range s.objectives {
+		all = append(all, o.Text(v[i]))
+	}
+	return strings.Join(all, ", ")
+}
+
+func (s *scheduler) names() string {
+	var all []string
+	for _, o := range s.objectives {
+		all = append(all, o.Name())
+	}
+	return strings.Join(all, ", ")
+}

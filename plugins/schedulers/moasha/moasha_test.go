@@ -1,0 +1,176 @@
+package moasha
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	single "github.com/tunehost/tunehost/plugins/schedulers/asha"
+	"github.com/tunehost/tunehost/plugins/schedulers/schedtest"
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+func TestPlugin(t *testing.T) { schedtest.Plugin(t, Plugin) }
+
+// B-010, B-015
+func TestStories(t *testing.T) {
+	schedtest.Stories(t, Plugin, &space.Space{}, "testdata")
+}
+
+func two() sdk.Problem {
+	p := schedtest.Problem(5)
+	p.Objectives = append(p.Objectives, sdk.Objective{Metric: "latency", Mode: sdk.Max})
+	return p
+}
+
+func TestChaos(t *testing.T) {
+	schedtest.Chaos(t, Plugin, schedtest.Problem(5), `{"max": 9}`)
+	schedtest.Chaos(t, Plugin, two(), `{"max": 9, "reduction_factor": 2}`)
+}
+
+func drawSim(t *rapid.T) schedtest.Sim {
+	losses := rapid.SliceOfN(rapid.SampledFrom([]float64{1, 2, 3, 4, 5, 6, math.Inf(1)}), 97, 97).Draw(t, "losses")
+	steps := rapid.SliceOfN(rapid.Uint64Range(1, 3), 7, 7).Draw(t, "steps")
+	fails := rapid.SliceOfN(rapid.IntRange(0, 19), 53, 53).Draw(t, "fails")
+	picks, drawn := rapid.SliceOfN(rapid.IntRange(0, 1000), 31, 31).Draw(t, "picks"), 0
+	return schedtest.Sim{
+		Trials:  rapid.IntRange(1, 30).Draw(t, "trials"),
+		Workers: rapid.IntRange(1, 6).Draw(t, "workers"),
+		Length:  rapid.Uint64Range(1, 30).Draw(t, "length"),
+		Burst:   3,
+		Loss:    func(trial uint32, iteration uint64) float64 { return losses[(uint64(trial)*31+iteration*7)%97] },
+		Fails:   func(trial uint32, iteration uint64) bool { return fails[(uint64(trial)*29+iteration)%53] == 0 },
+		Step:    func(trial uint32) uint64 { return steps[trial%7] },
+		Pick:    func(n int) int { drawn++; return picks[drawn%31] % n },
+	}
+}
+
+// With one objective it is asha.
+func TestOneObjectiveIsASHA(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		most := rapid.Uint64Range(1, 30).Draw(t, "max")
+		options := fmt.Appendf(nil, `{"max": %d, "grace": %d, "reduction_factor": %d}`,
+			most, rapid.Uint64Range(1, most).Draw(t, "grace"), rapid.IntRange(2, 5).Draw(t, "factor"))
+		sim := drawSim(t)
+		h, err := sim.Run(open1(t, Plugin, options))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := open1(t, single.Plugin, options).Decide(t.Context(), h.Events)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := schedtest.History{Events: h.Events, Out: want}.WithoutReasons()
+		if err := schedtest.Cuts(bare{open1(t, Plugin, options)}, other, sim.Pick); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// bare leaves reasons out.
+type bare struct{ sdk.Scheduler }
+
+func (s bare) Decide(ctx context.Context, events []sdk.Event) (sdk.Decisions, error) {
+	out, err := s.Scheduler.Decide(ctx, events)
+	return schedtest.History{Out: out}.WithoutReasons().Out, err
+}
+
+func open1(t *rapid.T, plugin sdk.SchedulerPlugin, options []byte) sdk.Scheduler {
+	s, _, err := plugin.Open(schedtest.Problem(0), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// peel is the layers a second time: those that none of the rest dominates, again
+// and again.
+func peel(rest []vector) (all [][]vector) {
+	for len(rest) > 0 {
+		var group, behind []vector
+		for _, v := range rest {
+			if dominated(rest, v) {
+				behind = append(behind, v)
+			} else {
+				group = append(group, v)
+			}
+		}
+		all, rest = append(all, group), behind
+	}
+	return all
+}
+
+func canonical(all [][]vector) string {
+	for _, group := range all {
+		slices.SortFunc(group, func(a, b vector) int { return slices.Compare(a, b) })
+	}
+	return fmt.Sprint(all)
+}
+
+func TestLayersAgainstPeeling(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		size := rapid.IntRange(1, 3).Draw(t, "objectives")
+		var l layers
+		var told []vector
+		for i := range rapid.IntRange(1, 40).Draw(t, "n") {
+			v := make(vector, size)
+			for m := range v {
+				v[m] = float64(rapid.IntRange(0, 6).Draw(t, fmt.Sprint("loss ", i)))
+			}
+			at := l.add(v)
+			told = append(told, v)
+			if got, want := canonical(slices.Clone(l)), canonical(peel(told)); got != want {
+				t.Fatalf("after %v: %s, want %s", v, got, want)
+			}
+			if !slices.ContainsFunc(l[at], func(w vector) bool { return slices.Equal(v, w) }) {
+				t.Fatalf("%v is not in layer %d of %v", v, at, l)
+			}
+		}
+	})
+}
+
+// Of a layer as many go on as there is room for, except that equals go on together.
+func TestRoom(t *testing.T) {
+	group := []vector{{0, 10}, {1, 8}, {1.5, 7.5}, {2, 7}, {6, 3}, {10, 0}}
+	for k, want := range []int{0, 1, 2, 3, 4, 5, 6} {
+		n := 0
+		for _, v := range group {
+			if roomy(group, v, k) {
+				n++
+			}
+		}
+		if n != want {
+			t.Errorf("%d have most room, want %d", n, want)
+		}
+	}
+	for v, want := range map[int]bool{0: true, 4: true, 5: true, 2: false, 1: false} {
+		if roomy(group, group[v], 3) != want {
+			t.Errorf("%v among the three with most room: %v", group[v], !want)
+		}
+	}
+}
+
+func BenchmarkResult(b *testing.B) {
+	for _, n := range []int{1e3, 1e4} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			for done := 0; done < b.N; done += n {
+				s, _, err := Plugin.Open(two(), nil)
+				if err != nil {
+					b.Fatal(err)
+				}
+				for i := range min(n, b.N-done) {
+					e := sdk.Event{Number: uint64(i) + 1, Kind: sdk.ResultReported, Trial: uint32(i), Iteration: 1,
+						Losses: []float64{float64(uint32(i) * 2654435761), float64(uint32(i) * 2246822519)}}
+					if _, err := s.Decide(b.Context(), []sdk.Event{e}); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		})
+	}
+}

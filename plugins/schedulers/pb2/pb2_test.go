@@ -1,0 +1,263 @@
+package pb2
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/tunehost/tunehost/plugins/schedulers/internal/evolve"
+	"github.com/tunehost/tunehost/plugins/schedulers/schedtest"
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+// mixed has one parameter of each form. momentum exists for the second optimizer
+// only.
+var mixed = &space.Space{Params: []space.Param{
+	{Name: "lr", Kind: space.Real, Low: 1e-4, High: 1, Log: true},
+	{Name: "dropout", Kind: space.Real, Low: 0, High: 1},
+	{Name: "layers", Kind: space.Int, Low: 1, High: 4},
+	{Name: "batch", Kind: space.Int, Low: 16, High: 128, Step: 16},
+	{Name: "noise", Kind: space.Normal, Mean: 0, SD: 1},
+	{Name: "optimizer", Kind: space.Choice, Choices: [][]byte{[]byte(`"adam"`), []byte(`"sgd"`)}},
+	{Name: "size", Kind: space.Ordinal, Choices: [][]byte{[]byte(`"s"`), []byte(`"m"`), []byte(`"l"`)}},
+	{Name: "momentum", Kind: space.Real, Low: 0, High: 0.9, Step: 0.1,
+		When: &space.Expr{Op: space.In, Param: 5, Set: []int{1}}},
+}}
+
+func TestPlugin(t *testing.T) { schedtest.Plugin(t, Plugin) }
+
+// B-010, B-015
+func TestStories(t *testing.T) {
+	schedtest.Stories(t, Plugin, mixed, "testdata")
+}
+
+func drawSim(t *rapid.T) schedtest.Sim {
+	losses := rapid.SliceOfN(rapid.SampledFrom([]float64{1, 2, 3, 4, 5, 6, math.Inf(1)}), 97, 97).Draw(t, "losses")
+	fails := rapid.SliceOfN(rapid.IntRange(0, 19), 53, 53).Draw(t, "fails")
+	picks, drawn := rapid.SliceOfN(rapid.IntRange(0, 1000), 31, 31).Draw(t, "picks"), 0
+	return schedtest.Sim{
+		Trials:  rapid.IntRange(1, 12).Draw(t, "trials"),
+		Workers: rapid.IntRange(1, 6).Draw(t, "workers"),
+		Length:  rapid.Uint64Range(1, 20).Draw(t, "length"),
+		Burst:   rapid.IntRange(1, 4).Draw(t, "burst"),
+		Loss:    func(trial uint32, iteration uint64) float64 { return losses[(uint64(trial)*31+iteration*7)%97] },
+		Fails:   func(trial uint32, iteration uint64) bool { return fails[(uint64(trial)*29+iteration)%53] == 0 },
+		Pick:    func(n int) int { drawn++; return picks[drawn%31] % n },
+		Limit:   500,
+	}
+}
+
+// Whatever fails, nobody waits for ever and only paused trials are commanded;
+// and batching does not matter.
+func TestEveryTrialEnds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		sim := drawSim(t)
+		options := fmt.Sprintf(`{"interval": 2, "quantile": 0.4, "sync": %v}`, rapid.Bool().Draw(t, "sync"))
+		sim.Point = func(trial uint32) space.Point {
+			p := mixed.Draw(space.NewRand(uint64(trial)))
+			return mixed.Complete(p, p)
+		}
+		h, err := sim.Run(opened(t, sim.Trials, options))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(h.Ends) != sim.Trials && h.Iterations < sim.Limit {
+			t.Fatalf("%d of %d trials ended", len(h.Ends), sim.Trials)
+		}
+		inside(t, h)
+		if err := schedtest.Cuts(opened(t, sim.Trials, options), h, sim.Pick); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func opened(t *rapid.T, trials int, options string) sdk.Scheduler {
+	s, _, err := Plugin.Open(problem(trials), []byte(options))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestChaos(t *testing.T) {
+	for _, options := range []string{`{"interval": 2}`, `{"interval": 1, "quantile": 0.5, "model": ["lr"]}`, `{"interval": 2, "sync": true, "max": 9}`} {
+		schedtest.Chaos(t, Plugin, problem(5), options)
+	}
+}
+
+func problem(trials int) sdk.Problem {
+	p := schedtest.Problem(trials)
+	p.Space = mixed
+	return p
+}
+
+// inside: what is given is within the bounds, on the steps, and of the space.
+func inside(t *rapid.T, h schedtest.History) {
+	for _, c := range h.Out.Commands {
+		if c.Kind != sdk.Exploit {
+			continue
+		}
+		if err := mixed.Check(c.Point); err != nil {
+			t.Fatalf("trial %d explores %v: %v", c.Trial, c.Point, err)
+		}
+	}
+}
+
+// single has one number.
+var single = &space.Space{Params: []space.Param{{Name: "x", Kind: space.Real, Low: 10, High: 20}}}
+
+func banditOf(t *testing.T, sp *space.Space) *bandit {
+	x, err := evolve.NewPerturber(sp, nil, 0, []float64{1.2, 0.8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bandit{Perturber: x, interval: 1, last: map[uint32]evolve.Standing{}}
+	if b.modelled, err = modelled(x, nil); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// Trials at 17 improve most: that is what is chosen, though the donor is elsewhere.
+func TestLearnsWhatImproves(t *testing.T) {
+	b := banditOf(t, single)
+	loss := map[uint32]float64{}
+	for i := range uint64(8) {
+		for trial := range uint32(6) {
+			x := 10 + 2*float64(trial)
+			loss[trial] -= 1 - (x-17)*(x-17)/50
+			b.Ranked(evolve.Standing{Trial: trial, Iteration: i, Loss: loss[trial], Point: space.Point{x}})
+		}
+	}
+	p := b.Explore(9, evolve.Standing{Trial: 0, Iteration: 8, Loss: loss[0], Point: space.Point{10}}, space.NewRand(1))
+	if math.Abs(p[0]-17) > 1.5 {
+		t.Errorf("chosen: %v, want about 17", p)
+	}
+}
+
+// What was good long ago counts less than what is good now.
+func TestForgets(t *testing.T) {
+	b := banditOf(t, single)
+	loss := map[uint32]float64{}
+	for i := range uint64(40) {
+		for trial := range uint32(5) {
+			x, good := 10+2.5*float64(trial), 12.5
+			if i > 20 {
+				good = 17.5
+			}
+			if x == good {
+				loss[trial]--
+			}
+			b.Ranked(evolve.Standing{Trial: trial, Iteration: i, Loss: loss[trial], Point: space.Point{x}})
+		}
+	}
+	p := b.Explore(9, evolve.Standing{Trial: 0, Iteration: 40, Loss: loss[3], Point: space.Point{10}}, space.NewRand(1))
+	if p[0] <= 15 {
+		t.Errorf("chosen: %v, want nearer to 17.5 than to 12.5", p)
+	}
+}
+
+// The process against the textbook's formula, solved by elimination.
+func TestProcessAgainstElimination(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		coordinate := rapid.Float64Range(0, 1)
+		drawn := func(name string) input {
+			return input{float64(rapid.IntRange(0, 9).Draw(t, name)), []float64{coordinate.Draw(t, name), coordinate.Draw(t, name)}}
+		}
+		k := newKernel(rapid.Float64Range(0.1, 2).Draw(t, "length"), rapid.Float64Range(0, 0.5).Draw(t, "epsilon"))
+		var inputs []input
+		var y []float64
+		for range rapid.IntRange(1, 8).Draw(t, "n") {
+			inputs, y = append(inputs, drawn("input")), append(y, rapid.Float64Range(-2, 2).Draw(t, "y"))
+		}
+		p, at := condition(k, inputs, y), drawn("at")
+		like, covariance := make([]float64, len(y)), make([][]float64, len(y))
+		for i := range inputs {
+			like[i] = k.like(at, inputs[i])
+			for j := range inputs {
+				covariance[i] = append(covariance[i], k.like(inputs[i], inputs[j]))
+			}
+			covariance[i][i] += noise
+		}
+		mean, variance := dot(like, eliminate(covariance, y)), 1-dot(like, eliminate(covariance, like))
+		if got := p.mean(at); math.Abs(got-mean) > 1e-9 {
+			t.Fatalf("mean %v, want %v", got, mean)
+		}
+		if got := p.deviation(at); math.Abs(got*got-variance) > 1e-9 {
+			t.Fatalf("variance %v, want %v", got*got, variance)
+		}
+	})
+}
+
+// eliminate solves a x = b.
+func eliminate(a [][]float64, b []float64) []float64 {
+	rows := make([][]float64, len(a))
+	for i := range a {
+		rows[i] = append(append([]float64(nil), a[i]...), b[i])
+	}
+	for i := range rows {
+		for j := range rows {
+			if f := rows[j][i] / rows[i][i]; j != i {
+				for c := range rows[j] {
+					rows[j][c] -= f * rows[i][c]
+				}
+			}
+		}
+	}
+	x := make([]float64, len(a))
+	for i := range x {
+		x[i] = rows[i][len(a)] / rows[i][i]
+	}
+	return x
+}
+
+func TestPortable(t *testing.T) {
+	for x := 1e-9; x < 700; x *= 1.3 {
+		if got, want := decay(x), math.Exp(-x); math.Abs(got-want) > 1e-12*want {
+			t.Errorf("e^-%v is %v, want %v", x, got, want)
+		}
+		if got, want := ln(x), math.Log(x); math.Abs(got-want) > 1e-13*max(1, math.Abs(want)) {
+			t.Errorf("ln %v is %v, want %v", x, got, want)
+		}
+	}
+	if decay(0) != 1 || decay(1e9) != 0 {
+		t.Errorf("decay: %v, %v", decay(0), decay(1e9))
+	}
+}
+
+func TestModelled(t *testing.T) {
+	for _, c := range []struct{ options, want string }{
+		{`{"model": ["lr", "batch"]}`, ""},
+		{`{"model": ["momentum"]}`, `"momentum" is not a number that always exists`},
+		{`{"model": ["optimizer"]}`, `"optimizer" is not a number that always exists`},
+		{`{"model": ["lr"], "mutate": ["batch"]}`, `"lr" is not a number that always exists and may change`},
+		{`{"model": ["lrr"]}`, `"lrr" is not a parameter of the space`},
+	} {
+		_, _, err := Plugin.Open(problem(5), []byte(c.options))
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want %q", c.options, err, c.want)
+		}
+	}
+}
+
+func BenchmarkExplore(b *testing.B) {
+	x, err := evolve.NewPerturber(mixed, nil, 0.25, []float64{1.2, 0.8})
+	if err != nil {
+		b.Fatal(err)
+	}
+	explores := &bandit{Perturber: x, interval: 1, last: map[uint32]evolve.Standing{}, modelled: []int{0, 1, 2, 3}}
+	rng := space.NewRand(1)
+	for i := range uint64(60) {
+		for trial := range uint32(4) {
+			explores.Ranked(evolve.Standing{Trial: trial, Iteration: i, Loss: rng.Float64(), Point: mixed.Draw(rng)})
+		}
+	}
+	from := evolve.Standing{Iteration: 60, Loss: 0.5, Point: mixed.Draw(rng)}
+	for b.Loop() {
+		explores.Explore(1, from, rng)
+	}
+}

@@ -1,0 +1,161 @@
+package resources
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/tunehost/tunehost/plugins/schedulers/schedtest"
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+func TestPlugin(t *testing.T) { schedtest.Plugin(t, Plugin) }
+
+// B-010, B-037
+func TestStories(t *testing.T) {
+	schedtest.Stories(t, Plugin, &space.Space{}, "testdata")
+}
+
+func TestChaos(t *testing.T) {
+	for _, options := range []string{`{"slots": 8, "interval": 1}`, `{"slots": 20, "interval": 2, "give": "best", "max": 5}`} {
+		schedtest.Chaos(t, Plugin, schedtest.Problem(5), options)
+	}
+}
+
+// B-030: amounts are exact decimals.
+func TestAmounts(t *testing.T) {
+	for _, c := range []struct{ request, want string }{
+		{`{"cpu": 2, "gpu": "0.1"}`, `{"cpu":"6","gpu":"0.3"}`},
+		{`{"memory": "8GiB", "a": 0.33}`, `{"a":"0.99","memory":"24GiB"}`},
+		{`{"cpu": 0}`, `{"cpu":"0"}`},
+	} {
+		var r request
+		if err := json.Unmarshal([]byte(c.request), &r); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.check(); err != nil || string(r.times(3)) != c.want {
+			t.Errorf("three times %s is %s (%v), want %s", c.request, r.times(3), err, c.want)
+		}
+	}
+}
+
+func TestNoAmounts(t *testing.T) {
+	for _, text := range []string{`{}`, `{"cpu": -1}`, `{"cpu": "many"}`, `{"cpu": true}`, `{"cpu": 1e3}`, `{"cpu": [1]}`, `{"cpu": null}`} {
+		if _, _, err := Plugin.Open(schedtest.Problem(1), []byte(`{"request": `+text+`}`)); err == nil {
+			t.Errorf("%s is accepted", text)
+		}
+	}
+}
+
+func drawSim(t *rapid.T) schedtest.Sim {
+	losses := rapid.SliceOfN(rapid.SampledFrom([]float64{1, 2, 3, 4, 5, 6, math.Inf(1)}), 97, 97).Draw(t, "losses")
+	fails := rapid.SliceOfN(rapid.IntRange(0, 19), 53, 53).Draw(t, "fails")
+	picks, drawn := rapid.SliceOfN(rapid.IntRange(0, 1000), 31, 31).Draw(t, "picks"), 0
+	return schedtest.Sim{
+		Trials:  rapid.IntRange(1, 12).Draw(t, "trials"),
+		Workers: rapid.IntRange(1, 6).Draw(t, "workers"),
+		Length:  rapid.Uint64Range(1, 20).Draw(t, "length"),
+		Burst:   rapid.IntRange(1, 4).Draw(t, "burst"),
+		Loss:    func(trial uint32, iteration uint64) float64 { return losses[(uint64(trial)*31+iteration*7)%97] },
+		Fails:   func(trial uint32, iteration uint64) bool { return fails[(uint64(trial)*29+iteration)%53] == 0 },
+		Pick:    func(n int) int { drawn++; return picks[drawn%31] % n },
+	}
+}
+
+// Every trial comes to its end, batching does not matter, and none is given more than
+// its bound.
+func TestEveryTrialEnds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		sim := drawSim(t)
+		most := rapid.IntRange(1, 8).Draw(t, "max")
+		options := fmt.Appendf(nil, `{"slots": %d, "max": %d, "step": %d, "interval": %d, "give": %q}`, rapid.IntRange(0, 12).Draw(t, "slots"), most,
+			rapid.IntRange(1, 3).Draw(t, "step"), rapid.IntRange(1, 4).Draw(t, "interval"), rapid.SampledFrom([]string{even, best}).Draw(t, "give"))
+		h, err := sim.Run(open1(t, sim.Trials, options))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(h.Ends) != sim.Trials {
+			t.Fatalf("%d of %d trials ended", len(h.Ends), sim.Trials)
+		}
+		bounded(t, h, most)
+		if err := schedtest.Cuts(open1(t, sim.Trials, options), h, sim.Pick); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func bounded(t *rapid.T, h schedtest.History, most int) {
+	for _, c := range h.Out.Commands {
+		if c.Kind == sdk.Resize && slots(t, string(c.Resources)) > most {
+			t.Fatalf("trial %d is given %s, of %d", c.Trial, c.Resources, most)
+		}
+	}
+}
+
+func slots(t *rapid.T, text string) (n int) {
+	if _, err := fmt.Sscanf(text, `{"cpu":"%d"}`, &n); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return n
+}
+
+// While trials only end, no more is given than there is, all that can be given is,
+// and none has two more than another.
+func TestEvenSharesAddUp(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		trials := rapid.IntRange(1, 6).Draw(t, "trials")
+		all := rapid.IntRange(trials, 20).Draw(t, "slots")
+		s := open1(t, trials, fmt.Appendf(nil, `{"slots": %d, "interval": 1}`, all))
+		has, number := map[uint32]int{}, uint64(0)
+		tell := func(e sdk.Event) sdk.Decisions {
+			number++
+			e.Number = number
+			out, err := s.Decide(t.Context(), []sdk.Event{e})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return out
+		}
+		for i := range uint32(trials) {
+			tell(sdk.Event{Kind: sdk.TrialAdded, Trial: i})
+			has[i] = 1
+		}
+		for round := uint64(1); len(has) > 0; round++ {
+			for i := range has {
+				d := tell(sdk.Event{Kind: sdk.ResultReported, Trial: i, Iteration: round, Losses: []float64{1}})
+				if d.Decisions[0].Verdict != sdk.Pause {
+					continue
+				}
+				for _, c := range tell(sdk.Event{Kind: sdk.TrialPaused, Trial: i}).Commands {
+					if c.Kind == sdk.Resize {
+						has[i] = slots(t, string(c.Resources))
+					}
+				}
+			}
+			sum, least, most := 0, all, 0
+			for _, n := range has {
+				sum, least, most = sum+n, min(least, n), max(most, n)
+			}
+			if sum != all || most-least > 1 {
+				t.Fatalf("round %d: %v of %d", round, has, all)
+			}
+			for i := range has {
+				tell(sdk.Event{Kind: sdk.TrialCompleted, Trial: i})
+				delete(has, i)
+				break
+			}
+		}
+	})
+}
+
+func open1(t *rapid.T, trials int, options []byte) sdk.Scheduler {
+	s, _, err := Plugin.Open(schedtest.Problem(trials), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}

@@ -1,0 +1,119 @@
+package auto
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+	"github.com/tunehost/tunehost/plugins/searchers/cmaes"
+	"github.com/tunehost/tunehost/plugins/searchers/evolution"
+	"github.com/tunehost/tunehost/plugins/searchers/gp"
+	"github.com/tunehost/tunehost/plugins/searchers/nsga2"
+	"github.com/tunehost/tunehost/plugins/searchers/tpe"
+)
+
+// searchers are those that may be chosen.
+var searchers = map[string]sdk.SearcherPlugin{
+	"cmaes": cmaes.Plugin, "evolution": evolution.Plugin, "gp": gp.Plugin, "nsga2": nsga2.Plugin, "tpe": tpe.Plugin,
+}
+
+// The rules' numbers; doc.go has the reasons.
+const (
+	mostForModels = 500 // parameters
+	mostForGP     = 60  // parameters
+	firstMix      = 10  // trials that ended
+	firstMany     = 250
+	firstMost     = 1000
+	mostFronts    = 3 // objectives
+)
+
+// phase says who answers from when that many trials have ended: trial n is that of
+// turns[n mod len(turns)].
+type phase struct {
+	from  int
+	turns []string
+}
+
+// facts are what the choice depends on.
+type facts struct {
+	params      int // that can vary
+	choices     int // of them without an order
+	conditional bool
+	objectives  int
+}
+
+// look finds the facts.
+func look(problem sdk.Problem) facts {
+	f := facts{objectives: max(1, len(problem.Objectives))}
+	for i := range problem.Space.Params {
+		p := &problem.Space.Params[i]
+		if problem.Space.FromUnit(i, 0) == problem.Space.FromUnit(i, 1) {
+			continue
+		}
+		f.params++
+		f.conditional = f.conditional || p.When != nil
+		if p.Kind == space.Choice {
+			f.choices++
+		}
+	}
+	return f
+}
+
+func (f facts) String() string {
+	text := fmt.Sprintf("%d parameters (%d choices)", f.params, f.choices)
+	if f.conditional {
+		text += " with conditions"
+	}
+	if f.objectives > 1 {
+		text += fmt.Sprintf(", %d objectives", f.objectives)
+	}
+	return text
+}
+
+// choose makes the plan.
+func choose(f facts) []phase {
+	switch {
+	case f.params > mostForModels:
+		return []phase{{0, []string{"evolution"}}}
+	case f.params > mostForGP:
+		return []phase{{0, []string{"tpe"}}}
+	}
+	return append([]phase{{0, []string{"gp"}}, {firstMix, []string{"gp", "gp", "gp", "tpe"}}}, later(f)...)
+}
+
+// later is what follows them.
+func later(f facts) []phase {
+	switch {
+	case f.objectives > mostFronts:
+		return []phase{{firstMany, []string{"tpe"}}}
+	case f.objectives > 1:
+		return []phase{{firstMany, []string{"nsga2"}}}
+	case f.conditional || 2*f.choices > f.params:
+		return []phase{{firstMany, []string{"gp", "tpe"}}, {firstMost, []string{"tpe"}}}
+	}
+	return []phase{{firstMany, []string{"cmaes", "gp", "cmaes", "tpe"}}, {firstMost, []string{"cmaes", "cmaes", "cmaes", "tpe"}}}
+}
+
+// needs says whether a phase has the searcher.
+func needs(plan []phase, name string) bool {
+	return slices.ContainsFunc(plan, func(p phase) bool { return slices.Contains(p.turns, name) })
+}
+
+// describe is the plan for people: gp, gp, tpe in turn until 250 trials have ended,
+// then cmaes.
+func describe(plan []phase) string {
+	var parts []string
+	for i, p := range plan {
+		text := strings.Join(p.turns, ", ")
+		if len(p.turns) > 1 {
+			text += " in turn"
+		}
+		if i+1 < len(plan) {
+			text += fmt.Sprintf(" until %d trials have ended", plan[i+1].from)
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, ", then ")
+}

@@ -1,0 +1,191 @@
+package auto
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+	"github.com/tunehost/tunehost/plugins/searchers/internal/outcomes"
+)
+
+const (
+	// maxPoints is the size up to which a space's points are remembered.
+	maxPoints = 1 << 16
+	// maxAsked is how often a searcher is asked again because another one has
+	// suggested its point, before points are drawn at random.
+	maxAsked = 8
+)
+
+// Plugin is the searcher as it is served.
+var Plugin = sdk.SearcherPlugin{
+	Info: sdk.Info{
+		Kind:    sdk.KindSearcher,
+		Name:    "auto",
+		Version: "1.0.0",
+		Summary: "Chooses among the other searchers by the space, the objectives and how many trials have ended: the one to begin with.",
+		Options: []byte(`{
+  "$schema": "https://json-schema.org/draft/2020-12/schema",
+  "type": "object",
+  "additionalProperties": false,
+  "properties": {
+    "repeats": {
+      "type": "boolean",
+      "default": false,
+      "description": "Whether a point of a finite space may be suggested again."
+    }
+  }
+}`),
+	},
+	Open: open,
+}
+
+// searcher lets others answer. All that the plan still needs are told everything, so
+// that there is nothing to tell again when another one's turn comes.
+type searcher struct {
+	space   *space.Space
+	seen    *space.Seen
+	trials  *outcomes.Trials
+	plan    []phase
+	members map[string]sdk.Searcher
+	ended   int
+	// say tells the user which searchers answer.
+	say func(string)
+}
+
+func open(problem sdk.Problem, options []byte) (sdk.Searcher, sdk.Traits, error) {
+	s, err := newSearcher(problem, options, report)
+	if err != nil {
+		return nil, sdk.Traits{}, err
+	}
+	return s, sdk.Traits{}, nil
+}
+
+func newSearcher(problem sdk.Problem, options []byte, say func(string)) (*searcher, error) {
+	var o struct {
+		Repeats bool `json:"repeats"`
+	}
+	if err := sdk.ReadOptions(options, &o); err != nil {
+		return nil, err
+	}
+	if err := problem.Space.Validate(); err != nil {
+		return nil, err
+	}
+	limit := maxPoints
+	if o.Repeats {
+		limit = 0
+	}
+	seen, err := space.NewSeen(problem.Space, limit)
+	if err != nil {
+		return nil, err
+	}
+	f := look(problem)
+	s := &searcher{space: problem.Space, seen: seen, trials: outcomes.New(problem), plan: choose(f), members: map[string]sdk.Searcher{}, say: say}
+	if err := s.engage(problem, o.Repeats); err != nil {
+		return nil, err
+	}
+	say(fmt.Sprintf("auto: %v: %s", f, describe(s.plan)))
+	return s, nil
+}
+
+// engage opens the plan's searchers.
+func (s *searcher) engage(problem sdk.Problem, repeats bool) error {
+	options := fmt.Appendf(nil, `{"repeats": %t}`, repeats)
+	for _, p := range s.plan {
+		for _, name := range p.turns {
+			if s.members[name] != nil {
+				continue
+			}
+			m, _, err := searchers[name].Open(problem, options)
+			if err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			s.members[name] = m
+		}
+	}
+	return nil
+}
+
+// Observe tells all, counts trials that end, and passes on to the next phase.
+func (s *searcher) Observe(ctx context.Context, events []sdk.Event) error {
+	for i := range events {
+		if events[i].Kind == sdk.TrialAdded {
+			s.seen.Add(events[i].Point)
+		}
+		o, err := s.trials.Observe(&events[i])
+		if err != nil {
+			return err
+		}
+		if o != nil {
+			s.ended++
+		}
+	}
+	for name, m := range s.members {
+		if err := m.Observe(ctx, events); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	s.pass()
+	return nil
+}
+
+// pass drops phases that are over, and searchers that no later one needs.
+func (s *searcher) pass() {
+	before := len(s.plan)
+	for len(s.plan) > 1 && s.ended >= s.plan[1].from {
+		s.plan = s.plan[1:]
+	}
+	if len(s.plan) == before {
+		return
+	}
+	s.say(fmt.Sprintf("auto: %d trials have ended: %s", s.ended, describe(s.plan)))
+	for name := range s.members {
+		if !needs(s.plan, name) {
+			delete(s.members, name)
+		}
+	}
+}
+
+// Suggest answers each request by itself.
+func (s *searcher) Suggest(ctx context.Context, requests []sdk.Request) (sdk.Suggestions, error) {
+	var answer sdk.Suggestions
+	for _, request := range requests {
+		p, err := s.suggest(ctx, request)
+		if err != nil {
+			return sdk.Suggestions{}, err
+		}
+		if p == nil {
+			answer.Status = sdk.Exhausted
+			break
+		}
+		answer.Points = append(answer.Points, p)
+	}
+	return answer, nil
+}
+
+// suggest returns nil when there is no point left. A searcher does not know what
+// others have suggested that is no trial yet: then it is asked again.
+func (s *searcher) suggest(ctx context.Context, request sdk.Request) (space.Point, error) {
+	turns := s.plan[0].turns
+	m := s.members[turns[int(request.Trial)%len(turns)]]
+	rng := space.NewRand(request.Seed)
+	var failed error
+	p, err := s.seen.Pick(request.Given, rng, func(try int) space.Point {
+		if failed == nil && try < maxAsked {
+			again := request
+			again.Seed += uint64(try)
+			var answer sdk.Suggestions
+			if answer, failed = m.Suggest(ctx, []sdk.Request{again}); failed == nil && len(answer.Points) > 0 {
+				return answer.Points[0]
+			}
+		}
+		return s.space.Draw(rng)
+	})
+	switch {
+	case failed != nil:
+		return nil, failed // it names the trial
+	case err != nil:
+		return nil, fmt.Errorf("trial %d: %w", request.Trial, err)
+	}
+	return p, nil
+}
