@@ -43,13 +43,21 @@ func (t *training) reusable(w *worker) bool {
 // watchReset replaces a process that does not begin its next trial in time.
 func (t *training) watchReset(r *run) {
 	w := r.worker
-	t.clock.AfterFunc(t.reset, func() {
+	r.late = t.clock.AfterFunc(t.reset, func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		if t.runs[r.trial] == r && r.worker == w && r.warm && !r.begun && r.timer == nil {
 			w.trainer.Kill() // its listener hears of it
 		}
 	})
+}
+
+// onTime ends the watch.
+func (r *run) onTime() {
+	if r.late != nil {
+		r.late()
+		r.late = nil
+	}
 }
 
 // renew gives a run that has not begun in the process of another a fresh one, and
@@ -59,6 +67,7 @@ func (t *training) renew(r *run, why string) bool {
 		return false
 	}
 	t.log.Info(fmt.Sprintf("trial %d gets a fresh process: that of the last trial could not be reset: %s", r.trial, why))
+	r.onTime()
 	delete(r.worker.runs, r.number)
 	r.worker, r.warm, r.begun = nil, false, false
 	go r.anew()

@@ -42,6 +42,7 @@ func (t *training) heard(r *run, e *train.Event) {
 	switch e.Kind {
 	case train.Started:
 		r.begun = true
+		r.onTime()
 		t.inbox.post(&core.AttemptStarted{Trial: r.trial, Attempt: r.attempt, PID: e.PID})
 	case train.Result:
 		t.result(r, sdk.Result{Metrics: e.Metrics, Iteration: e.Iteration, Checkpoint: e.Checkpoint, Done: e.Done})
@@ -194,6 +195,7 @@ func (t *training) endRun(r *run, end *core.AttemptEnded) {
 	if r.timer != nil {
 		r.timer()
 	}
+	r.onTime()
 	if r.worker != nil {
 		delete(r.worker.runs, r.number)
 	}

@@ -90,7 +90,8 @@ type run struct {
 	// started for it.
 	anew  func()
 	warm  bool
-	begun bool // the trainable has said so
+	begun bool        // the trainable has said so
+	late  func() bool // stops the timer of watchReset; nil: there is none
 	start *sdk.Trial
 	from  core.CheckpointRef // that it goes on from
 	// checkpoint is where that is; the run is given a copy of it.
