@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -123,6 +124,35 @@ func TestExtensionByADeadHost(t *testing.T) {
 	o.Extend = false
 	if m := audit(t, finish(t, o).Dir, nil); m.Trials() != 9 || m.Spec().Extended != 1 {
 		t.Errorf("%d trials, extended %d times", m.Trials(), m.Spec().Extended)
+	}
+}
+
+// The scheduler does not change under trials that are left to it; the searcher may.
+func TestExtendUnfinished(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	endless := sdk.TrainablePlugin{
+		Info: sdk.Info{Name: "endless", Version: "1", Options: noOptions},
+		Open: func([]byte) (sdk.Trainable, sdk.TrainableTraits, error) {
+			return sdk.TrainFunc(func(_ context.Context, run sdk.Run) error {
+				for first := ctx.Err() == nil; ; {
+					if err := run.Report(sdk.Result{Metrics: []sdk.Metric{{Name: "score", Value: 1}}, Done: !first}, nil); err != nil || !first {
+						return err
+					}
+					cancel()
+				}
+			}), sdk.TrainableTraits{}, nil
+		},
+	}
+	o, _ := quick(t, strings.Replace(extended, "wobbly", "endless", 1)+"concurrency: 1\n", endless, asha.Plugin, tpe.Plugin)
+	if ended, err := Run(ctx, o); err != nil || ended.Outcome != core.InterruptedByUser {
+		t.Fatalf("%+v, %v", ended, err)
+	}
+	o.Sets, o.Extend = []string{"scheduler={plugin: asha, max: 9}"}, true
+	contains(t, refused(t, o), "the scheduler can change only when no trial is left to it, and ")
+	o.Sets = []string{"searcher=tpe"}
+	if m := audit(t, finish(t, o).Dir, nil); m.Count(core.Terminated) != 6 || m.Spec().Extended != 1 {
+		t.Errorf("%d trials ended, extended %d times", m.Count(core.Terminated), m.Spec().Extended)
 	}
 }
 

@@ -15,7 +15,9 @@ import (
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/searchers/bohb"
+	"github.com/tunehost/tunehost/plugins/searchers/cmaes"
 	"github.com/tunehost/tunehost/plugins/searchers/evolution"
+	"github.com/tunehost/tunehost/plugins/searchers/gp"
 	"github.com/tunehost/tunehost/plugins/searchers/nsga2"
 	"github.com/tunehost/tunehost/plugins/searchers/sobol"
 	"github.com/tunehost/tunehost/plugins/searchers/tpe"
@@ -175,8 +177,8 @@ func TestLearnFromMistakes(t *testing.T) {
 // Every bundled searcher copes with trials that it did not suggest, under numbers
 // that no trial of its own has; and what it does is a function of the history.
 func TestSearchersLearn(t *testing.T) {
-	plugins := []any{tpe.Plugin, bohb.Plugin, evolution.Plugin, nsga2.Plugin, sobol.Plugin, wobbly(0)}
-	for _, name := range []string{"random", "grid", "sobol", "tpe", "bohb", "evolution", "nsga2"} {
+	plugins := []any{tpe.Plugin, bohb.Plugin, cmaes.Plugin, evolution.Plugin, gp.Plugin, nsga2.Plugin, sobol.Plugin, wobbly(0)}
+	for _, name := range []string{"random", "grid", "sobol", "tpe", "bohb", "cmaes", "evolution", "gp", "nsga2"} {
 		t.Run(name, func(t *testing.T) {
 			_, o, _ := taught(t, teaching+"trials: 30\n", teaching+"learn_from: FIRST\ntrials: 12\nsearcher: "+name+"\n", plugins...)
 			if name == "grid" {
@@ -193,10 +195,10 @@ func TestSearchersLearn(t *testing.T) {
 // A searcher that knows good points begins near them.
 func TestLearnedPointsAreUsed(t *testing.T) {
 	space := "{x: {uniform: [0, 1]}, y: {uniform: [0, 1]}, z: {uniform: [0, 1]}}"
-	first := strings.Replace(teaching, "{x: {uniform: [0, 1]}}", space, 1) + "trials: 80\n"
-	mean := func(more string) float64 {
-		second := strings.Replace(teaching, "{x: {uniform: [0, 1]}}", space, 1) + "trials: 8\nsearcher: tpe\n" + more
-		_, o, _ := taught(t, first, second, tpe.Plugin, wobbly(0))
+	first := strings.Replace(teaching, "{x: {uniform: [0, 1]}}", space, 1) + "trials: 60\n"
+	mean := func(searcher, more string) float64 {
+		second := strings.Replace(teaching, "{x: {uniform: [0, 1]}}", space, 1) + "trials: 8\nconcurrency: 1\nsearcher: " + searcher + "\n" + more
+		_, o, _ := taught(t, first, second, tpe.Plugin, cmaes.Plugin, gp.Plugin, wobbly(0))
 		m := audit(t, finish(t, o).Dir, nil)
 		sum := 0.0
 		for _, text := range params(m) {
@@ -209,7 +211,11 @@ func TestLearnedPointsAreUsed(t *testing.T) {
 		return sum / float64(m.Trials())
 	}
 	// The larger x, the better; the seed's part is smaller than that.
-	if fresh, taught := mean(""), mean("learn_from: FIRST\n"); taught < fresh+0.1 || taught < 0.6 {
-		t.Errorf("the first suggestions have %v on average, without knowledge %v", taught, fresh)
+	for _, searcher := range []string{"tpe", "cmaes", "gp"} {
+		fresh, taught := mean(searcher, ""), mean(searcher, "learn_from: FIRST\n")
+		t.Logf("%s: %.3f, without knowledge %.3f", searcher, taught, fresh)
+		if taught < fresh+0.1 || taught < 0.6 {
+			t.Errorf("%s: the first suggestions have %v on average, without knowledge %v", searcher, taught, fresh)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package auto
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -97,18 +98,11 @@ func later(f facts) []phase {
 
 // needs says whether a phase has the searcher.
 func needs(plan []phase, name string) bool {
-	for _, p := range plan {
-		for _, n := range p.turns {
-			if n == name {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(plan, func(p phase) bool { return slices.Contains(p.turns, name) })
 }
 
-// describe is the plan for people: gp, gp, gp, tpe until 250 trials have ended, then
-// cmaes.
+// describe is the plan for people: gp, gp, tpe in turn until 250 trials have ended,
+// then cmaes.
 func describe(plan []phase) string {
 	var parts []string
 	for i, p := range plan {

@@ -58,7 +58,11 @@
 //
 // # Defaults
 //
-// # TABLE
+// Mean normalised regret over 39 public problems (0 the best known, 1 the median of
+// random search after 100 or 200 trials, at most 2), five runs of each: 0.28, with 8
+// trials at a time 0.27 (two runs). tpe has 0.30. It is much the best for numbers in
+// few dimensions and for choices, and worse than tpe where it is deceived: by noise,
+// many minima, and branches that look bad at first. bench/RESULTS.md has the tables.
 //
 // # Limits
 //
