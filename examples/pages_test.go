@@ -67,7 +67,7 @@ func keepingCargo(t *testing.T) string {
 		t.Fatal(err)
 	}
 	script := fmt.Sprintf("#!/bin/sh\n[ -e target ] || ln -s '%s' target\n"+
-		"CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_BUILD_JOBS=2 exec '%s' \"$@\"\n", kept, cargo)
+		"unset CARGO_TARGET_DIR\nCARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_BUILD_JOBS=2 exec '%s' \"$@\"\n", kept, cargo)
 	dir := t.TempDir()
 	if err := os.MkdirAll(kept, 0o755); err != nil {
 		t.Fatal(err)

@@ -6,7 +6,9 @@
 //! crashed scheduler can be started again and told the same.
 
 use std::collections::HashMap;
-use tunehost::{Decision, Decisions, Event, EventKind, Info, Options, Problem, Result, Scheduler, Verdict};
+use tunehost::{
+    Decision, Decisions, Event, EventKind, Info, Options, Problem, Result, Scheduler, Verdict,
+};
 
 const INFO: Info = Info {
     name: "scaffold-name",
@@ -53,7 +55,10 @@ impl Scheduler for Plugin {
     /// goes on.
     fn decide(&mut self, events: &[Event]) -> Result<Decisions> {
         let mut answer = Decisions::default();
-        for event in events.iter().filter(|e| e.kind == EventKind::ResultReported) {
+        for event in events
+            .iter()
+            .filter(|e| e.kind == EventKind::ResultReported)
+        {
             // A trial that goes on from a checkpoint may repeat iterations.
             let last = self.last.entry(event.trial).or_insert(0);
             if event.iteration <= *last {
@@ -81,7 +86,11 @@ impl Plugin {
         let others = self.losses.entry(event.iteration).or_default();
         let judged = event.iteration >= self.grace && others.len() >= self.others;
         let worse = judged && loss > others[others.len() / 2];
-        let reason = format!("worse than the median of {} trials at iteration {}", others.len(), event.iteration);
+        let reason = format!(
+            "worse than the median of {} trials at iteration {}",
+            others.len(),
+            event.iteration
+        );
         let at = others.partition_point(|&other| other < loss);
         others.insert(at, loss);
         worse.then_some(reason)
@@ -111,7 +120,13 @@ mod tests {
                 ..Event::default()
             });
         }
-        let stopped: Vec<u64> = scheduler.decide(&events).unwrap().decisions.iter().map(|d| d.event).collect();
+        let stopped: Vec<u64> = scheduler
+            .decide(&events)
+            .unwrap()
+            .decisions
+            .iter()
+            .map(|d| d.event)
+            .collect();
         assert_eq!(stopped, [8]);
     }
 }

@@ -104,10 +104,14 @@ impl Plugin {
         let mut rng = Rng::new(request.seed);
         let (space, spread) = (&self.space, self.spread);
         let origin = self.best.as_ref().filter(|_| request.trial % 2 == 1);
-        self.seen.pick(request.given.as_deref(), &mut rng, |rng, try_| match origin {
-            Some((_, best)) if try_ < TRIES => near(space, best, spread, rng),
-            _ => space.draw(rng),
-        })
+        self.seen.pick(
+            request.given.as_deref(),
+            &mut rng,
+            |rng, try_| match origin {
+                Some((_, best)) if try_ < TRIES => near(space, best, spread, rng),
+                _ => space.draw(rng),
+            },
+        )
     }
 }
 
@@ -136,18 +140,44 @@ mod tests {
     /// It finds the minimum of a parabola better than chance would.
     #[test]
     fn finds() {
-        let x = Param { name: "x".into(), kind: Kind::Real, low: -10.0, high: 10.0, ..Param::default() };
-        let space = Space { params: vec![x], ..Space::default() };
-        let problem = Problem { space, ..Problem::default() };
+        let x = Param {
+            name: "x".into(),
+            kind: Kind::Real,
+            low: -10.0,
+            high: 10.0,
+            ..Param::default()
+        };
+        let space = Space {
+            params: vec![x],
+            ..Space::default()
+        };
+        let problem = Problem {
+            space,
+            ..Problem::default()
+        };
         let mut searcher = open(problem, &mut Options::parse("{}").unwrap()).unwrap();
         let mut best = f64::INFINITY;
         for trial in 0..40 {
-            let request = Request { trial, seed: trial.into(), given: None };
+            let request = Request {
+                trial,
+                seed: trial.into(),
+                given: None,
+            };
             let point = searcher.suggest(&[request]).unwrap().points.remove(0);
             let loss = (point[0] - 3.0).powi(2);
             best = best.min(loss);
-            let added = Event { kind: EventKind::TrialAdded, trial, point, ..Event::default() };
-            let ended = Event { kind: EventKind::TrialCompleted, trial, losses: vec![loss], ..Event::default() };
+            let added = Event {
+                kind: EventKind::TrialAdded,
+                trial,
+                point,
+                ..Event::default()
+            };
+            let ended = Event {
+                kind: EventKind::TrialCompleted,
+                trial,
+                losses: vec![loss],
+                ..Event::default()
+            };
             searcher.observe(&[added, ended]).unwrap();
         }
         assert!(best < 0.1, "the best loss of 40 trials is {best}");

@@ -29,20 +29,31 @@ struct Plugin {
 
 /// Called once for each process.
 fn open(options: &mut Options) -> Result<Plugin> {
-    Ok(Plugin { epochs: options.count("epochs", 10)? })
+    Ok(Plugin {
+        epochs: options.count("epochs", 10)?,
+    })
 }
 
 impl Trainable for Plugin {
     /// One process trains many trials, at a time if need be, and can go on from checkpoints.
     fn traits(&self) -> TrainableTraits {
-        TrainableTraits { reusable: true, shared: true, saves: true, ..TrainableTraits::default() }
+        TrainableTraits {
+            reusable: true,
+            shared: true,
+            saves: true,
+            ..TrainableTraits::default()
+        }
     }
 
     /// Trains one trial, from its checkpoint if there is one. Reports fail when the trial is
     /// to stop.
     fn train(&self, run: &mut Run) -> Result<()> {
         let params = run.params()?;
-        let lr = if params.get("lr").is_some() { params.number("lr")? } else { 0.1 };
+        let lr = if params.get("lr").is_some() {
+            params.number("lr")?
+        } else {
+            0.1
+        };
         let mut model = match run.state()? {
             Some(state) => Model::from_bytes(&state)?,
             None => Model { x: 10.0 },
@@ -75,8 +86,13 @@ impl Model {
 
     fn from_bytes(state: &[u8]) -> Result<Model> {
         match state.try_into() {
-            Ok(bytes) => Ok(Model { x: f64::from_le_bytes(bytes) }),
-            Err(_) => Err(RestoreError(format!("the state has {} bytes; expected 8", state.len()).into()).into()),
+            Ok(bytes) => Ok(Model {
+                x: f64::from_le_bytes(bytes),
+            }),
+            Err(_) => Err(RestoreError(
+                format!("the state has {} bytes; expected 8", state.len()).into(),
+            )
+            .into()),
         }
     }
 }
