@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-const venv = "../../.tools/venv/bin/python3"
+const venv = "../../../.tools/venv/bin/python3"
 
 // interpreter finds a python3 that has Optuna: that of `make python`, or the one in
 // the PATH.
@@ -63,7 +63,7 @@ type tunehost struct {
 func newTunehost(t *testing.T, path string) tunehost {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "tunehost")
-	if out, err := exec.Command("go", "build", "-o", program, "../../cmd/tunehost").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", program, "../../../cmd/tunehost").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
 	return tunehost{program, t.TempDir(), path}
