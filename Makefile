@@ -173,7 +173,7 @@ c-guests: $(C_GUESTS)/dice.wasm ## the sample of the C header as a WASM module, 
 
 # Packages whose tests are mostly other processes: the race detector would find nothing
 # there that it does not find elsewhere, and takes most of the time.
-UNRACED := /tunehost/(cmd|conformance|host/scaffold|host/plugin/sandbox|plugins/sdk/(python|js|rust|assemblyscript|samples)|plugins/searchers/optuna)
+UNRACED := /tunehost/(cmd|conformance|host/(hosttest|scaffold|plugin/sandbox)|plugins/sdk/(python|js|rust|assemblyscript|samples)|plugins/searchers/optuna)
 
 .PHONY: test
 test: $(VENV)/ready rust-guests c-guests ## all tests of Go packages, with the race detector where it can find something
@@ -236,7 +236,7 @@ hostbench: ## what the whole command costs, beside plain starts of programs; see
 soak: ## simulated worlds and crashes of the journal (SEEDS=100000 of each), KILLS=200 of real hosts, all of conformance
 	go test -count=1 -timeout 0 ./core -run TestWorlds -seeds $(SEEDS)
 	go test -count=1 -timeout 0 ./core/journal -run TestRandomLives -lives $(SEEDS)
-	go test -count=1 -timeout 0 ./host/hosttest -run TestKilledHosts -kills $(KILLS)
+	go test -race -count=1 -timeout 0 ./host/hosttest -run TestKilledHosts -kills $(KILLS)
 	go test -count=1 -timeout 0 ./cmd/tunehost -run TestConformance -long
 
 .PHONY: fuzz
