@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -74,7 +75,7 @@ func (r *reader) run(line string) string {
 	}
 	cmd := exec.CommandContext(r.t.Context(), "sh", "-ec", strings.ReplaceAll(line, "PATH/TO/tunehost", root))
 	cmd.Dir = r.dir
-	cmd.Env = append(os.Environ(), "PATH="+r.bin+":"+os.Getenv("PATH"), "CARGO_BUILD_JOBS=2", "CARGO_PROFILE_RELEASE_OPT_LEVEL=0")
+	cmd.Env = append(environment(), "PATH="+r.bin+":"+os.Getenv("PATH"), "CARGO_BUILD_JOBS=2", "CARGO_PROFILE_RELEASE_OPT_LEVEL=0")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		r.t.Fatalf("%s: %v\n%s", line, err, out)
@@ -107,4 +108,10 @@ func TestReadmeFragments(t *testing.T) {
 		"fn main() {}\n"
 	write(t, filepath.Join(r.dir, "src", "main.rs"), []byte(code))
 	r.run("cargo build --quiet --release")
+}
+
+// environment is that of a reader: without the folder that the Makefile has cargo build
+// in.
+func environment() []string {
+	return slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "CARGO_TARGET_DIR=") })
 }
