@@ -16,8 +16,21 @@ import (
 func (p *Process) failure(f plugin.Failure, what string, cause error) *plugin.Error {
 	return &plugin.Error{
 		Plugin: p.config.title(), Failure: f, What: what,
-		Tail: p.runner.output.last(), Log: p.config.LogPath, Err: cause,
+		Tail: p.lastWords(), Log: p.config.LogPath, Err: cause,
 	}
+}
+
+// lastWords are the plugin's last lines. They come on another way than its failure, and
+// may be a moment late.
+func (p *Process) lastWords() []string {
+	for range 5 {
+		if len(p.runner.output.last()) > 0 {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	time.Sleep(10 * time.Millisecond)
+	return p.runner.output.last()
 }
 
 // startFailure finds the best reason why a start failed within its time: what
