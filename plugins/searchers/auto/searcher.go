@@ -6,12 +6,11 @@ import (
 
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
+	"github.com/tunehost/tunehost/plugins/searchers/internal/answer"
 	"github.com/tunehost/tunehost/plugins/searchers/internal/outcomes"
 )
 
 const (
-	// maxPoints is the size up to which a space's points are remembered.
-	maxPoints = 1 << 16
 	// maxAsked is how often a searcher is asked again because another one has
 	// suggested its point, before points are drawn at random.
 	maxAsked = 8
@@ -68,14 +67,7 @@ func newSearcher(problem sdk.Problem, options []byte, say func(string)) (*search
 	if err := sdk.ReadOptions(options, &o); err != nil {
 		return nil, err
 	}
-	if err := problem.Space.Validate(); err != nil {
-		return nil, err
-	}
-	limit := maxPoints
-	if o.Repeats {
-		limit = 0
-	}
-	seen, err := space.NewSeen(problem.Space, limit)
+	seen, err := answer.Seen(problem.Space, o.Repeats)
 	if err != nil {
 		return nil, err
 	}

@@ -7,11 +7,10 @@ import (
 
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
+	"github.com/tunehost/tunehost/plugins/searchers/internal/answer"
 )
 
 const (
-	// maxPoints is the size up to which a space's points are remembered.
-	maxPoints = 1 << 16
 	// maxProposals is how often the model is asked for a point that is new and
 	// satisfies the constraints, before points are drawn at random.
 	maxProposals = 16
@@ -78,15 +77,8 @@ func open(problem sdk.Problem, text []byte) (sdk.Searcher, sdk.Traits, error) {
 	if err := s.check(); err != nil {
 		return nil, sdk.Traits{}, err
 	}
-	if err := problem.Space.Validate(); err != nil {
-		return nil, sdk.Traits{}, err
-	}
-	limit := maxPoints
-	if s.Repeats {
-		limit = 0
-	}
 	var err error
-	s.seen, err = space.NewSeen(problem.Space, limit)
+	s.seen, err = answer.Seen(problem.Space, s.Repeats)
 	s.history = newHistory(problem)
 	return s, sdk.Traits{}, err
 }
@@ -120,22 +112,7 @@ func (s *searcher) Observe(_ context.Context, events []sdk.Event) error {
 
 // Suggest answers each request by itself.
 func (s *searcher) Suggest(ctx context.Context, requests []sdk.Request) (sdk.Suggestions, error) {
-	var answer sdk.Suggestions
-	for _, request := range requests {
-		if err := ctx.Err(); err != nil {
-			return sdk.Suggestions{}, err
-		}
-		p, err := s.suggest(request)
-		if err != nil {
-			return sdk.Suggestions{}, fmt.Errorf("trial %d: %w", request.Trial, err)
-		}
-		if p == nil {
-			answer.Status = sdk.Exhausted
-			break
-		}
-		answer.Points = append(answer.Points, p)
-	}
-	return answer, nil
+	return answer.Each(ctx, requests, s.suggest)
 }
 
 // suggest returns nil when there is no point left.

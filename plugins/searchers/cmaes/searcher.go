@@ -9,13 +9,11 @@ import (
 
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
+	"github.com/tunehost/tunehost/plugins/searchers/internal/answer"
 	"github.com/tunehost/tunehost/plugins/searchers/internal/cube"
 	"github.com/tunehost/tunehost/plugins/searchers/internal/outcomes"
 	"github.com/tunehost/tunehost/plugins/searchers/internal/sequence"
 )
-
-// maxPoints is the size up to which a space's points are remembered.
-const maxPoints = 1 << 16
 
 // Plugin is the searcher as it is served.
 var Plugin = sdk.SearcherPlugin{
@@ -63,14 +61,7 @@ func newSearcher(problem sdk.Problem, text []byte) (*searcher, error) {
 	if n := len(problem.Objectives); n > 1 {
 		return nil, fmt.Errorf("cmaes has one objective, not %d: use tpe, gp or nsga2, or keep one objective", n)
 	}
-	if err := problem.Space.Validate(); err != nil {
-		return nil, err
-	}
-	limit := maxPoints
-	if o.Repeats {
-		limit = 0
-	}
-	seen, err := space.NewSeen(problem.Space, limit)
+	seen, err := answer.Seen(problem.Space, o.Repeats)
 	if err != nil {
 		return nil, err
 	}
@@ -171,22 +162,7 @@ func (s *searcher) restart() {
 
 // Suggest answers each request by itself.
 func (s *searcher) Suggest(ctx context.Context, requests []sdk.Request) (sdk.Suggestions, error) {
-	var answer sdk.Suggestions
-	for _, request := range requests {
-		if err := ctx.Err(); err != nil {
-			return sdk.Suggestions{}, err
-		}
-		p, err := s.suggest(request)
-		if err != nil {
-			return sdk.Suggestions{}, fmt.Errorf("trial %d: %w", request.Trial, err)
-		}
-		if p == nil {
-			answer.Status = sdk.Exhausted
-			break
-		}
-		answer.Points = append(answer.Points, p)
-	}
-	return answer, nil
+	return answer.Each(ctx, requests, s.suggest)
 }
 
 // suggest returns nil when there is no point left.

@@ -2,16 +2,14 @@ package gp
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
+	"github.com/tunehost/tunehost/plugins/searchers/internal/answer"
 	"github.com/tunehost/tunehost/plugins/searchers/internal/sequence"
 )
 
 const (
-	// maxPoints is the size up to which a space's points are remembered.
-	maxPoints = 1 << 16
 	// maxPending is how many trials without a result the model has.
 	maxPending = 64
 	// maxProposals is how many of the best points that were looked at may be
@@ -54,14 +52,7 @@ func newSearcher(problem sdk.Problem, text []byte) (*searcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := problem.Space.Validate(); err != nil {
-		return nil, err
-	}
-	limit := maxPoints
-	if o.Repeats {
-		limit = 0
-	}
-	seen, err := space.NewSeen(problem.Space, limit)
+	seen, err := answer.Seen(problem.Space, o.Repeats)
 	if err != nil {
 		return nil, err
 	}
@@ -86,24 +77,14 @@ func (s *searcher) Observe(_ context.Context, events []sdk.Event) error {
 // Suggest answers each request as if it were alone and those before were trials
 // that run.
 func (s *searcher) Suggest(ctx context.Context, requests []sdk.Request) (sdk.Suggestions, error) {
-	var answer sdk.Suggestions
-	for _, request := range requests {
-		if err := ctx.Err(); err != nil {
-			return sdk.Suggestions{}, err
-		}
+	return answer.Each(ctx, requests, func(request sdk.Request) (space.Point, error) {
 		s.history.forget(request.Trial)
 		p, err := s.suggest(request)
-		if err != nil {
-			return sdk.Suggestions{}, fmt.Errorf("trial %d: %w", request.Trial, err)
+		if p != nil {
+			s.history.ask(request.Trial, s.features(p))
 		}
-		if p == nil {
-			answer.Status = sdk.Exhausted
-			break
-		}
-		s.history.ask(request.Trial, s.features(p))
-		answer.Points = append(answer.Points, p)
-	}
-	return answer, nil
+		return p, err
+	})
 }
 
 // suggest returns nil when there is no point left.

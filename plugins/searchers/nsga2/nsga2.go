@@ -9,13 +9,12 @@ import (
 
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
+	"github.com/tunehost/tunehost/plugins/searchers/internal/answer"
 	"github.com/tunehost/tunehost/plugins/searchers/internal/outcomes"
 	"github.com/tunehost/tunehost/plugins/searchers/internal/pareto"
 )
 
 const (
-	// maxPoints is the size up to which a space's points are remembered.
-	maxPoints = 1 << 16
 	// maxChildren is how often a child is made that is new and satisfies the
 	// constraints, before points are drawn at random.
 	maxChildren = 32
@@ -85,15 +84,8 @@ func open(problem sdk.Problem, text []byte) (sdk.Searcher, sdk.Traits, error) {
 	if err := s.check(); err != nil {
 		return nil, sdk.Traits{}, err
 	}
-	if err := problem.Space.Validate(); err != nil {
-		return nil, sdk.Traits{}, err
-	}
-	limit := maxPoints
-	if s.Repeats {
-		limit = 0
-	}
 	var err error
-	s.seen, err = space.NewSeen(problem.Space, limit)
+	s.seen, err = answer.Seen(problem.Space, s.Repeats)
 	return s, sdk.Traits{}, err
 }
 
@@ -144,28 +136,15 @@ func (s *searcher) join(o *outcomes.Outcome) {
 
 // Suggest answers each request by itself.
 func (s *searcher) Suggest(ctx context.Context, requests []sdk.Request) (sdk.Suggestions, error) {
-	var answer sdk.Suggestions
-	for _, request := range requests {
-		if err := ctx.Err(); err != nil {
-			return sdk.Suggestions{}, err
-		}
+	return answer.Each(ctx, requests, func(request sdk.Request) (space.Point, error) {
 		rng := space.NewRand(request.Seed)
-		p, err := s.seen.Pick(request.Given, rng, func(try int) space.Point {
+		return s.seen.Pick(request.Given, rng, func(try int) space.Point {
 			if len(s.population) < s.Population || try >= maxChildren {
 				return s.space.Draw(rng)
 			}
 			return s.child(request.Given, rng)
 		})
-		if err != nil {
-			return sdk.Suggestions{}, fmt.Errorf("trial %d: %w", request.Trial, err)
-		}
-		if p == nil {
-			answer.Status = sdk.Exhausted
-			break
-		}
-		answer.Points = append(answer.Points, p)
-	}
-	return answer, nil
+	})
 }
 
 // rank is a trial's standing: the number of its front, and how much room there is

@@ -2,14 +2,11 @@ package random
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
+	"github.com/tunehost/tunehost/plugins/searchers/internal/answer"
 )
-
-// maxPoints is the size up to which a space's points are remembered.
-const maxPoints = 1 << 16
 
 // Plugin is the searcher as it is served.
 var Plugin = sdk.SearcherPlugin{
@@ -46,14 +43,7 @@ func open(problem sdk.Problem, options []byte) (sdk.Searcher, sdk.Traits, error)
 	if err := sdk.ReadOptions(options, &o); err != nil {
 		return nil, sdk.Traits{}, err
 	}
-	if err := problem.Space.Validate(); err != nil {
-		return nil, sdk.Traits{}, err
-	}
-	limit := maxPoints
-	if o.Repeats {
-		limit = 0
-	}
-	seen, err := space.NewSeen(problem.Space, limit)
+	seen, err := answer.Seen(problem.Space, o.Repeats)
 	if err != nil {
 		return nil, sdk.Traits{}, err
 	}
@@ -72,22 +62,7 @@ func (s *searcher) Observe(_ context.Context, events []sdk.Event) error {
 
 // Suggest answers each request by itself.
 func (s *searcher) Suggest(ctx context.Context, requests []sdk.Request) (sdk.Suggestions, error) {
-	var answer sdk.Suggestions
-	for _, request := range requests {
-		if err := ctx.Err(); err != nil {
-			return sdk.Suggestions{}, err
-		}
-		p, err := s.suggest(request)
-		if err != nil {
-			return sdk.Suggestions{}, fmt.Errorf("trial %d: %w", request.Trial, err)
-		}
-		if p == nil {
-			answer.Status = sdk.Exhausted
-			break
-		}
-		answer.Points = append(answer.Points, p)
-	}
-	return answer, nil
+	return answer.Each(ctx, requests, s.suggest)
 }
 
 // suggest returns nil when there is no point left.

@@ -2,16 +2,14 @@ package sobol
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
+	"github.com/tunehost/tunehost/plugins/searchers/internal/answer"
 	"github.com/tunehost/tunehost/plugins/searchers/internal/sequence"
 )
 
 const (
-	// maxPoints is the size up to which a space's points are remembered.
-	maxPoints = 1 << 16
 	// stride is how far on in the sequence the next point of a trial is.
 	stride = 1 << 24
 	// maxTries is how many points of the sequence a trial has; then random ones
@@ -56,9 +54,6 @@ func open(problem sdk.Problem, options []byte) (sdk.Searcher, sdk.Traits, error)
 	if err := sdk.ReadOptions(options, &o); err != nil {
 		return nil, sdk.Traits{}, err
 	}
-	if err := problem.Space.Validate(); err != nil {
-		return nil, sdk.Traits{}, err
-	}
 	s, err := newSearcher(problem, o.Repeats)
 	if err != nil {
 		return nil, sdk.Traits{}, err
@@ -67,11 +62,7 @@ func open(problem sdk.Problem, options []byte) (sdk.Searcher, sdk.Traits, error)
 }
 
 func newSearcher(problem sdk.Problem, repeats bool) (*searcher, error) {
-	limit := maxPoints
-	if repeats {
-		limit = 0
-	}
-	seen, err := space.NewSeen(problem.Space, limit)
+	seen, err := answer.Seen(problem.Space, repeats)
 	if err != nil {
 		return nil, err
 	}
@@ -95,22 +86,7 @@ func (s *searcher) Observe(_ context.Context, events []sdk.Event) error {
 
 // Suggest answers each request by itself.
 func (s *searcher) Suggest(ctx context.Context, requests []sdk.Request) (sdk.Suggestions, error) {
-	var answer sdk.Suggestions
-	for _, request := range requests {
-		if err := ctx.Err(); err != nil {
-			return sdk.Suggestions{}, err
-		}
-		p, err := s.suggest(request)
-		if err != nil {
-			return sdk.Suggestions{}, fmt.Errorf("trial %d: %w", request.Trial, err)
-		}
-		if p == nil {
-			answer.Status = sdk.Exhausted
-			break
-		}
-		answer.Points = append(answer.Points, p)
-	}
-	return answer, nil
+	return answer.Each(ctx, requests, s.suggest)
 }
 
 // suggest returns nil when there is no point left.

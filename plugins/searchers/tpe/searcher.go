@@ -2,15 +2,13 @@ package tpe
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
+	"github.com/tunehost/tunehost/plugins/searchers/internal/answer"
 )
 
 const (
-	// maxPoints is the size up to which a space's points are remembered.
-	maxPoints = 1 << 16
 	// maxProposals is how often the model is asked for a point that is new and
 	// satisfies the constraints, before points are drawn at random.
 	maxProposals = 16
@@ -41,22 +39,17 @@ type searcher struct {
 
 func open(problem sdk.Problem, text []byte) (sdk.Searcher, sdk.Traits, error) {
 	o, err := readOptions(text)
-	if err == nil {
-		err = problem.Space.Validate()
-	}
 	if err != nil {
 		return nil, sdk.Traits{}, err
 	}
-	limit := maxPoints
-	if o.Repeats {
-		limit = 0
-	}
-	seen, err := space.NewSeen(problem.Space, limit)
+	seen, err := answer.Seen(problem.Space, o.Repeats)
 	if err != nil {
 		return nil, sdk.Traits{}, err
 	}
 	s := newSearcher(problem, o, seen)
-	_, s.finite = problem.Space.Size(limit)
+	if !o.Repeats {
+		_, s.finite = problem.Space.Size(answer.MaxPoints)
+	}
 	return s, sdk.Traits{}, nil
 }
 
@@ -86,24 +79,14 @@ func (s *searcher) Observe(_ context.Context, events []sdk.Event) error {
 // Suggest answers each request as if it were alone and those before were trials
 // that run.
 func (s *searcher) Suggest(ctx context.Context, requests []sdk.Request) (sdk.Suggestions, error) {
-	var answer sdk.Suggestions
-	for _, request := range requests {
-		if err := ctx.Err(); err != nil {
-			return sdk.Suggestions{}, err
-		}
+	return answer.Each(ctx, requests, func(request sdk.Request) (space.Point, error) {
 		s.history.forget(request.Trial)
 		p, err := s.suggest(request)
-		if err != nil {
-			return sdk.Suggestions{}, fmt.Errorf("trial %d: %w", request.Trial, err)
+		if p != nil {
+			s.history.ask(request.Trial, p)
 		}
-		if p == nil {
-			answer.Status = sdk.Exhausted
-			break
-		}
-		s.history.ask(request.Trial, p)
-		answer.Points = append(answer.Points, p)
-	}
-	return answer, nil
+		return p, err
+	})
 }
 
 // suggest returns nil when there is no point left.

@@ -1,0 +1,46 @@
+// Package answer is what searchers share that answer each request by itself.
+package answer
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+// MaxPoints is the size up to which the points of a finite space are remembered.
+const MaxPoints = 1 << 16
+
+// Seen checks a space, and makes what remembers its points; where points may be
+// repeated it remembers none.
+func Seen(s *space.Space, repeats bool) (*space.Seen, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	if repeats {
+		return space.NewSeen(s, 0)
+	}
+	return space.NewSeen(s, MaxPoints)
+}
+
+// Each answers requests in their order with suggest, whose point is nil when none is
+// left. Errors name the trial.
+func Each(ctx context.Context, requests []sdk.Request, suggest func(sdk.Request) (space.Point, error)) (sdk.Suggestions, error) {
+	var answer sdk.Suggestions
+	for _, request := range requests {
+		if err := ctx.Err(); err != nil {
+			return sdk.Suggestions{}, err
+		}
+		p, err := suggest(request)
+		if err != nil {
+			return sdk.Suggestions{}, fmt.Errorf("trial %d: %w", request.Trial, err)
+		}
+		if p == nil {
+			answer.Status = sdk.Exhausted
+			break
+		}
+		answer.Points = append(answer.Points, p)
+	}
+	return answer, nil
+}
