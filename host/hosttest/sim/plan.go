@@ -75,7 +75,7 @@ func draw(seed uint64, r *rand.Rand, o Options) (*plan, error) {
 		return nil, fmt.Errorf("%w in\n%s", err, p.text)
 	}
 	for i := range 1 + r.IntN(3) {
-		capacity, err := resource.ParseBundle(fmt.Sprintf("cpu=%d", 1+r.IntN(4)))
+		capacity, err := resource.ParseBundle(fmt.Sprintf("cpu=%d", 1+r.IntN(4)+max(0, 1-i)))
 		if err != nil {
 			return nil, err
 		}
@@ -94,7 +94,7 @@ func (p *plan) schedulers() []string {
 		fmt.Sprintf("{plugin: patience, patience: 2, grace: %d}", n/2+1)}
 	if p.saves {
 		all = append(all, fmt.Sprintf("{plugin: asha, max: %d, reduction_factor: 2, type: promotion}", n),
-			fmt.Sprintf("{plugin: asha, max: %d, type: promotion, brackets: 2}", n),
+			fmt.Sprintf("{plugin: asha, max: %d, type: promotion, brackets: 2}", max(n, 4)),
 			fmt.Sprintf("{plugin: hyperband, max: %d}", max(n, 3)), fmt.Sprintf("{plugin: bohb, max: %d}", max(n, 3)),
 			fmt.Sprintf("{plugin: pbt, interval: 2, max: %d}", n), fmt.Sprintf("{plugin: pbt, interval: 1, max: %d, sync: true}", n),
 			fmt.Sprintf("{plugin: pb2, interval: 2, max: %d}", n))
@@ -121,7 +121,7 @@ func (p *plan) file(seed uint64, r *rand.Rand) string {
 	if r.IntN(6) == 0 {
 		line("repeat: %d", 2+r.IntN(2))
 	}
-	if r.IntN(4) == 0 {
+	if r.IntN(4) == 0 && p.trials > 1 {
 		line("points: [{x: 0.5}, {x: 0.1, kind: b}]")
 	}
 	p.endings(r, line)
