@@ -52,7 +52,7 @@ func strength(r *rand.Rand, most int) int {
 
 func drawFaults(r *rand.Rand) faults {
 	return faults{
-		death: 5 + r.IntN(80), deathIO: r.IntN(1000), power: []int{0, 300, 500, 1000}[r.IntN(4)], deathAgain: strength(r, 500),
+		death: 10 + r.IntN(60)*(1+r.IntN(4)), deathIO: r.IntN(1000), power: []int{0, 300, 500, 1000}[r.IntN(4)], deathAgain: strength(r, 500),
 		io: strength(r, 30), full: strength(r, 10), crash: strength(r, 200), hang: strength(r, 50), silent: strength(r, 30), nonsense: strength(r, 30),
 		badStart: strength(r, 100), damage: strength(r, 20), stale: strength(r, 100), plugin: strength(r, 150), slowPlugin: strength(r, 300),
 		garbage: strength(r, 50), rot: strength(r, 500), node: strength(r, 20), user: strength(r, 60), leave: strength(r, 10), jump: strength(r, 30),
@@ -61,7 +61,7 @@ func drawFaults(r *rand.Rand) faults {
 }
 
 func draw(seed uint64, r *rand.Rand, o Options) (*plan, error) {
-	p := &plan{faults: drawFaults(r), saves: r.IntN(6) > 0, events: 20 + r.IntN(300),
+	p := &plan{faults: drawFaults(r), saves: r.IntN(6) > 0, events: 20 + r.IntN(600),
 		segment: []int64{0, 1024, 4096}[r.IntN(3)], snapshots: []uint64{0, 1, 7, 20}[r.IntN(4)]}
 	p.iterations = 1 + r.Uint64N(9)
 	p.trials = 1 + r.IntN(12)
