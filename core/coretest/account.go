@@ -21,9 +21,8 @@ type account struct {
 	last    bool // Done was said
 	ended   bool // but for its saves
 	refused bool // a result was: the trainable is ahead of what is counted
-	clone   bool // it was given to start from the donor's checkpoint, with no results
-	donor   core.TrialNo
-	vague   bool // and then to go on from it as the donor itself would
+	clone   bool // it was given to start from another's checkpoint, with no results
+	vague   bool // and then, perhaps, to go on from it as the other would
 	ends    int  // how often its end was told
 	ticket  int  // the event with which it began to wait
 	front   bool
@@ -187,7 +186,7 @@ func (a *audit) start(x core.StartAttempt) error {
 		return fmt.Errorf("its checkpoint is %+v", c)
 	}
 	t.iteration, t.values, t.results = c.iteration, slices.Clone(c.values), c.results
-	if t.clone && x.Restore.Trial == t.donor {
+	if t.clone && x.Restore.Trial != t.no {
 		t.values, t.results = nil, 0
 	}
 	return a.inTurn(t)

@@ -138,7 +138,7 @@ func (a *audit) beforePlugin(e core.Event) {
 			first := len(a.trials)
 			a.create(e.Suggestion, e.Extra)
 			for _, t := range a.trials[first:] {
-				t.clone, t.donor = e.Clone, e.Donor
+				t.clone = e.Clone
 			}
 		}
 	case *core.ResultReported:
@@ -172,7 +172,7 @@ func (a *audit) searched() bool {
 
 func (a *audit) ordered(c core.Command) {
 	t := a.trial(c.Trial)
-	if t != nil && c.Kind == core.Exploit && t.clone && c.Donor == t.donor {
+	if t != nil && c.Kind == core.Exploit && t.clone {
 		t.vague = true
 	}
 	if t != nil && c.Kind == core.Resize && c.Request != nil && a.was[c.Trial] != core.Running {

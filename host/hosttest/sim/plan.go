@@ -74,7 +74,7 @@ func draw(seed uint64, r *rand.Rand, o Options) (*plan, error) {
 	if p.experiment, err = config.Parse("sim.yaml", []byte(p.text), config.WithoutTrainable()); err != nil {
 		return nil, fmt.Errorf("%w in\n%s", err, p.text)
 	}
-	for i := range 1 + r.IntN(3) {
+	for i := range []int{1, 1, 1, 2, 2, 3}[r.IntN(6)] {
 		capacity, err := resource.ParseBundle(fmt.Sprintf("cpu=%d", 1+r.IntN(4)+max(0, 1-i)))
 		if err != nil {
 			return nil, err

@@ -49,7 +49,7 @@ func (x tally) String() string {
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	debug.SetGCPercent(400) // lives are short, and leave much behind
+	debug.SetGCPercent(1000) // lives are short, and leave much behind
 	os.Exit(m.Run())
 }
 
