@@ -292,6 +292,9 @@ func (w *world) die(how string) {
 	}
 	w.countOps()
 	w.books.died(death == journaltest.Power)
+	if w.books.powerOff {
+		w.old = nil // attempts that the record has lost have their numbers again
+	}
 	w.host = nil
 	clear(w.procs)
 	w.restart()
