@@ -39,6 +39,7 @@ type session struct {
 	mark       string         // of what this host starts
 	warden     *warden.Warden // nil where nothing is started
 	logFile    io.Closer
+	crash      *crashReport // nil where there is none
 	disk       *disk
 	clock      Clock
 	machine    *core.Machine
@@ -113,6 +114,7 @@ func (s *session) occupy(dir storage.Dir) (err error) {
 	}
 	s.dir, s.logFile, s.read = dir, f, readJournal(dir.Journal())
 	s.keepLog(f)
+	s.expectCrash()
 	s.guard()
 	return nil
 }
@@ -161,6 +163,7 @@ func (s *session) close() {
 			s.log.Error(err.Error())
 		}
 	}
+	s.endCrash()
 	if s.logFile != nil {
 		_ = s.logFile.Close()
 	}

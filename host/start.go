@@ -261,7 +261,7 @@ func (s *session) run(ctx context.Context) (Ended, error) {
 			broken <- nil
 		}
 	}()
-	err := s.loop.Run(turning)
+	err := s.safely(func() error { return s.loop.Run(turning) })
 	stop()
 	if cause := <-broken; cause != nil {
 		err = cause
