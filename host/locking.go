@@ -11,6 +11,9 @@ import (
 // findPlugins finds the experiment's plugins, and holds them against those that it
 // began with. None is started before.
 func (s *session) findPlugins() (err error) {
+	if s.loader != nil {
+		return nil // a rig's, found before
+	}
 	if s.loader, err = newLoader(s.options.Plugins, s.experiment, dirOf(s.file.File)); err != nil {
 		return err
 	}

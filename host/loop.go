@@ -126,7 +126,7 @@ func untilQuery(batch []news) []news {
 // has taken, which is at least one.
 func (l *Loop) step(batch []news) (int, error) {
 	started := l.clock.Now()
-	l.tick(started)
+	l.tick()
 	n, err := l.encode(batch)
 	if err != nil {
 		return 0, err
@@ -150,15 +150,15 @@ func (l *Loop) step(batch []news) (int, error) {
 }
 
 // tick sets the running time, which never goes back.
-func (l *Loop) tick(t time.Time) {
+func (l *Loop) tick() {
 	if !l.timed {
-		l.now = max(l.now, int64(l.before+t.Sub(l.began)))
+		l.now = max(l.now, int64(l.before+l.clock.Since(l.began)))
 	}
 }
 
 // time is the running time now.
 func (l *Loop) time() int64 {
-	l.tick(l.clock.Now())
+	l.tick()
 	return l.now
 }
 

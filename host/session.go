@@ -63,6 +63,8 @@ type session struct {
 	// extends is the experiment as it was before this host extended it; nil: it
 	// did not.
 	extends *config.Experiment
+	// rig is what stands for a machine; nil: this one is real.
+	rig *Rig
 
 	last    int64 // running time of the last event recorded by an earlier host
 	begun   bool  // an earlier host has recorded something
@@ -250,15 +252,9 @@ func (s *session) open(changed bool) error {
 	if err != nil {
 		return err
 	}
-	s.prepare()
 	s.reported = files.Reported(s.dir.Path())
-	j, opened, err := journal.Open(fs, journal.Options{RunID: id}, s.replay)
-	if err != nil {
+	if err := s.takeUp(fs, journal.Options{RunID: id}, s.replay); err != nil {
 		return &UserError{fmt.Errorf("%s: %w", s.dir.Journal(), err)}
-	}
-	s.record, s.begun, s.toldBefore = j, opened.Next > 1, s.narrator.last()
-	if opened.Cut != nil {
-		s.log.Warn("the end of the record was torn by a crash and is cut off: " + opened.Cut.String())
 	}
 	if err := errors.Join(s.sameTrainer(), s.extendable(), s.recallLessons(), s.recallStart()); err != nil {
 		return err
@@ -279,6 +275,20 @@ func (s *session) open(changed bool) error {
 		return err
 	}
 	s.start(first)
+	return nil
+}
+
+// takeUp opens the record and has it replayed.
+func (s *session) takeUp(fs journal.FS, o journal.Options, replay journal.Replay) error {
+	s.prepare()
+	j, opened, err := journal.Open(fs, o, replay)
+	if err != nil {
+		return err
+	}
+	s.record, s.begun, s.toldBefore = j, opened.Next > 1, s.narrator.last()
+	if opened.Cut != nil {
+		s.log.Warn("the end of the record was torn by a crash and is cut off: " + opened.Cut.String())
+	}
 	return nil
 }
 
@@ -384,8 +394,11 @@ func (s *session) opener() *opener {
 	o := &opener{experiment: s.experiment, seed: s.file.Seed, plugins: s.options.Plugins, loader: s.loader, baseDir: dirOf(s.file.File),
 		log: s.log, logPath: s.dir.Log(), clock: s.clock, mark: s.mark, timeout: s.options.CallTimeout, inProcess: s.options.inProcess,
 		run: s.file.RunID, snapshotEvery: cmp.Or(s.options.snapshotEvery, snapshotEvery)}
-	if s.lock != nil {
-		o.snapshotDir = s.dir.Snapshots()
+	switch {
+	case s.rig != nil:
+		o.alone, o.shelf = true, s.rig.Snapshots
+	case s.lock != nil:
+		o.shelf = folderShelf(s.dir.Snapshots())
 	}
 	return o
 }
