@@ -134,7 +134,7 @@ func (l *Loop) step(batch []news) (int, error) {
 	if err := l.keep(); errors.Is(err, errFull) {
 		return 0, err
 	} else if err != nil {
-		return 0, fmt.Errorf("the record cannot be written: %w", err)
+		return 0, unrecorded(err)
 	}
 	for _, b := range l.records {
 		if err := l.apply(b); err != nil {
@@ -147,6 +147,11 @@ func (l *Loop) step(batch []news) (int, error) {
 		l.log.Slow("the loop's step", d)
 	}
 	return n, nil
+}
+
+// unrecorded ends a host: what happens from here on could not be gone on with.
+func unrecorded(err error) error {
+	return fmt.Errorf("the record cannot be written, and everything is stopped: %w", err)
 }
 
 // tick sets the running time, which never goes back.

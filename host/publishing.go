@@ -103,7 +103,7 @@ func (p *publishing) publish() {
 	p.events, p.deeds = make([]report.Event, 0, len(events)), nil // as many may come again
 	p.mu.Unlock()
 	if err := p.record.Sync(); err != nil {
-		p.fail(err)
+		p.fail(unrecorded(err))
 		return
 	}
 	for _, r := range p.reporters {

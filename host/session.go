@@ -72,6 +72,7 @@ type session struct {
 	untold  []scheduleWork
 	early   []report.Event // observations made before the drivers run
 	failure chan error
+	broken  bool // it ended with an error, which was told
 	// reported is the last event that the files are known to have, toldBefore
 	// the last one of earlier hosts.
 	reported, toldBefore uint64
@@ -161,7 +162,7 @@ func (s *session) close() {
 		s.warden.Close()
 	}
 	if s.record != nil {
-		if err := s.record.Close(); err != nil && !errors.Is(err, journal.ErrClosed) {
+		if err := s.record.Close(); err != nil && !s.broken && !errors.Is(err, journal.ErrClosed) {
 			s.log.Error(err.Error())
 		}
 	}
@@ -249,6 +250,9 @@ func (s *session) open(changed bool) error {
 		return &UserError{err}
 	}
 	fs, err := journal.OpenDir(s.dir.Journal())
+	if errors.Is(err, os.ErrNotExist) {
+		return userError("%s: the experiment's record is gone: put it back, or give the new experiment another --name", s.dir.Journal())
+	}
 	if err != nil {
 		return err
 	}

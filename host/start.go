@@ -217,7 +217,7 @@ func (s *session) makeTraining() *training {
 	o := s.opener()
 	x := &training{open: o.trainable, shared: t.Shared, reuse: t.Reusable && e.Reuse != "false", gpus: e.Reuse == "true",
 		reset: min(resetLimit, cmp.Or(o.timeout, callTimeout)), grace: e.StopGrace, inbox: s.inbox, log: s.log, clock: s.clock, storage: s.dir,
-		disk: s.disk, work: newQueue[trainWork](), done: make(chan struct{}), ending: make(chan struct{}), runs: map[core.TrialNo]*run{}, workers: map[*worker]bool{}, names: map[string]bool{}}
+		disk: s.disk, fail: s.fail, work: newQueue[trainWork](), done: make(chan struct{}), ending: make(chan struct{}), runs: map[core.TrialNo]*run{}, workers: map[*worker]bool{}, names: map[string]bool{}}
 	if e.Reuse == "true" && !t.Reusable {
 		s.log.Warn("reuse: true: the trainable says that its processes cannot be reused; each trial gets one of its own")
 	}
@@ -246,7 +246,7 @@ func (s *session) makeLoop() {
 
 func (s *session) running() time.Duration { return s.loop.before + s.clock.Since(s.loop.began) }
 
-// fail ends the loop: the record cannot be kept.
+// fail ends the loop: the record cannot be kept, or no trial be run.
 func (s *session) fail(err error) {
 	select {
 	case s.failure <- err:
@@ -281,7 +281,9 @@ func (s *session) run(ctx context.Context) (Ended, error) {
 	}
 	deaf()
 	s.stopDrivers(err != nil)
-	if err == nil {
+	if s.broken = err != nil; s.broken {
+		s.log.Info("the host stops: " + err.Error()) // the caller says it to the user
+	} else {
 		s.sumUp()
 	}
 	return s.ended(), err
