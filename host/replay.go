@@ -11,6 +11,7 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/core/record"
+	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/local"
 	"github.com/tunehost/tunehost/host/plugin"
@@ -130,6 +131,7 @@ func (r *replaying) close() {
 // apply takes one record: what a plugin answered is compared before the machine
 // hears of it.
 func (r *replaying) apply(b []byte) (more bool, err error) {
+	defer analysis.Sensible(&err)
 	r.records++
 	at, e, err := record.Parse(b)
 	if err != nil {

@@ -143,7 +143,7 @@ func (r *File) Parse(source []byte) (*config.Experiment, error) {
 func (r *File) ParseAt(source []byte, extensions int) (*config.Experiment, error) {
 	sets := r.Overrides
 	if extensions < len(r.Extensions) {
-		sets = sets[:min(r.Extensions[extensions].Overrides, len(sets))]
+		sets = sets[:min(max(r.Extensions[extensions].Overrides, 0), len(sets))]
 	}
 	e, err := config.Parse(r.File, source, config.WithSet(sets...), config.WithoutTrainable())
 	if err != nil {
