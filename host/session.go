@@ -12,6 +12,7 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/core/record"
+	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/local"
 	"github.com/tunehost/tunehost/host/report"
@@ -337,7 +338,8 @@ func hostname() string {
 
 // replay applies records of earlier hosts. Nothing is done but listening: what
 // is still to be done, the machine says again when this host starts.
-func (s *session) replay(_ uint64, records [][]byte) error {
+func (s *session) replay(_ uint64, records [][]byte) (err error) {
+	defer analysis.Sensible(&err)
 	for _, b := range records {
 		at, e, err := record.Parse(b)
 		if err != nil {
