@@ -34,7 +34,7 @@ trap 'echo term >> ended.$RANK; exit 0' TERM
 echo $$ > .pid.$RANK; mv .pid.$RANK pid.$RANK
 while [ "$(ls pid.* | wc -l)" -lt "$WORLD_SIZE" ]; do sleep 0.01; done
 if [ $RANK = 0 ]; then
-` + zero + "\nelse\n" + others + "\nfi\n").with("workers", true)
+`+zero+"\nelse\n"+others+"\nfi\n").with("workers", true)
 }
 
 // endless is a part that ends by a signal. What sleeps is in a process of its own,
