@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -217,3 +218,116 @@ func TestWorkersOfAPlugin(t *testing.T) {
 type trainFunc func(sdk.Run) error
 
 func (f trainFunc) Train(_ context.Context, run sdk.Run) error { return f(run) }
+
+// widener pauses each trial at its first result and has it go on with a group of
+// three. It also tries to change one that runs.
+var widener = sdk.SchedulerPlugin{
+	Info: sdk.Info{Name: "widener", Version: "1", Options: noOptions},
+	Open: func(sdk.Problem, []byte) (sdk.Scheduler, sdk.Traits, error) { return widening{}, sdk.Traits{}, nil },
+}
+
+type widening struct{}
+
+func (widening) Decide(_ context.Context, events []sdk.Event) (out sdk.Decisions, err error) {
+	wide := []byte(`{"bundles": [{"cpu": 1}, {"cpu": 1}, {"cpu": 1, "gpu": 1}], "strategy": "strict_spread"}`)
+	for _, e := range events {
+		switch {
+		case e.Kind == sdk.ResultReported && e.Attempt == 1:
+			out.Commands = append(out.Commands, sdk.Command{Kind: sdk.Resize, Trial: e.Trial, Resources: wide})
+			out.Decisions = append(out.Decisions, sdk.Decision{Event: e.Number, Verdict: sdk.Pause, Reason: "wider"})
+		case e.Kind == sdk.TrialPaused:
+			out.Commands = append(out.Commands, sdk.Command{Kind: sdk.Resize, Trial: e.Trial, Resources: wide},
+				sdk.Command{Kind: sdk.Resume, Trial: e.Trial})
+		}
+	}
+	return out, nil
+}
+
+// B-037: a scheduler changes what a paused trial asks for; it goes on from its
+// checkpoint with as many workers as it was granted bundles, and the accounting
+// follows. While it runs nothing is changed.
+func TestResourcesChangeWhilePaused(t *testing.T) {
+	o, seen := quiet(t, `
+version: 1
+objective: {metric: score, mode: max}
+trainable:
+  command: [sh, -c, 'i=0; [ -z "$TUNEHOST_CHECKPOINT" ] || i=$(cat $TUNEHOST_CHECKPOINT/i); [ $RANK = 0 ] || exit 0;
+    i=$((i+1)); d=$TUNEHOST_CHECKPOINT_DIR/$i; mkdir $d; echo $i > $d/i;
+    echo "{{\"score\": $i, \"world\": $WORLD_SIZE, \"checkpoint\": \"$d\"}}"; [ $i = 2 ] || exec tail -f /dev/null']
+placement: {bundles: [{cpu: 1}, {cpu: 1}], strategy: strict_pack, workers: true}
+scheduler: widener
+trials: 2
+`)
+	o.Resources = "1x(cpu=2)+1x(cpu=2,gpu=1)+1x(cpu=2)"
+	ended := finish(t, o)
+	held := map[string]bool{}
+	m := audit(t, ended.Dir, func(m *core.Machine, _ core.Event) {
+		narrow, wide := 0, 0
+		for no := range core.TrialNo(m.Trials()) {
+			switch {
+			case m.State(no) != core.Running:
+			case m.View(no).Attempt == 1:
+				narrow++
+			default:
+				wide++
+			}
+		}
+		if m.Trials() == 0 {
+			return // nodes join
+		}
+		got := fmt.Sprint(m.Usage())
+		if want := fmt.Sprintf("[cpu %d/6 gpu %d/1]", 2*narrow+3*wide, wide); got != want {
+			t.Errorf("%d narrow and %d wide run: %s, want %s", narrow, wide, got, want)
+		}
+		held[got] = true
+	})
+	if !held["[cpu 3/6 gpu 1/1]"] || m.Count(core.Terminated) != 2 {
+		t.Errorf("held %v, %d trials ended well", held, m.Count(core.Terminated))
+	}
+	for no := range 2 {
+		lines := strings.Split(strings.TrimSpace(trialFile(t, ended.Dir, fmt.Sprintf("%05d", no), "result.jsonl")), "\n")
+		if len(lines) != 2 {
+			t.Fatalf("trial %d has %d results", no, len(lines))
+		}
+		contains(t, lines[0], `"world":2`, `"score":1`)
+		contains(t, lines[1], `"world":3`, `"score":2`, `"iteration":2`)
+	}
+	contains(t, seen.String(), "its resources cannot change while it runs")
+}
+
+// B-037: what the scheduler resources gives to the last trial is what is charged.
+func TestLastTrialGetsTheRest(t *testing.T) {
+	o, _ := quiet(t, `
+version: 1
+objective: {metric: score, mode: max}
+trainable: {plugin: chaos, options: {iterations: 12, any_params: true}}
+space: {x: {uniform: [0, 1]}}
+resources: {cpu: 1, a: 2}
+scheduler: {plugin: resources, request: {cpu: 1, a: 2}, slots: 4, interval: 2}
+trials: 3
+`)
+	o.Resources = "(cpu=4,a=8)"
+	most := map[string]bool{}
+	m := audit(t, finish(t, o).Dir, func(m *core.Machine, _ core.Event) {
+		sum := 0
+		for no := range core.TrialNo(m.Trials()) {
+			if m.State(no) == core.Running {
+				n, err := strconv.Atoi(m.Request(no).Bundles()[0].Get("cpu").String())
+				if err != nil {
+					t.Fatal(err)
+				}
+				sum += n
+				most[m.Request(no).String()] = true
+			}
+		}
+		if m.Trials() == 0 {
+			return // nodes join
+		}
+		if got, want := fmt.Sprint(m.Usage()), fmt.Sprintf("[a %d/8 cpu %d/4]", 2*sum, sum); got != want {
+			t.Errorf("%s is held, want %s", got, want)
+		}
+	})
+	if !most["a 8, cpu 4"] && !most["a 4, cpu 2"] || m.Count(core.Terminated) != 3 {
+		t.Errorf("requests were %v, %d trials ended well", most, m.Count(core.Terminated))
+	}
+}
