@@ -293,7 +293,8 @@ func (o *opener) commandOptions() map[string]any {
 	}
 	return map[string]any{"command": t.Command, "env": orEmpty(t.Env), "inherit_env": t.InheritEnv, "environ": os.Environ(),
 		"metrics": metrics, "objectives": objectives, "parameters": append([]string{}, parameters...),
-		"log": logOption(e.Log), "deadline": t.Deadline.Seconds(), "base_dir": o.baseDir}
+		"log": logOption(e.Log), "deadline": t.Deadline.Seconds(), "base_dir": o.baseDir,
+		"workers": e.Placement != nil && e.Placement.Workers}
 }
 
 func orEmpty(m map[string]string) map[string]string {
