@@ -29,8 +29,8 @@
 // # Rules
 //
 // Each trial follows the policy by itself. At an entry's iteration, or the first result
-// beyond it, it is paused, and goes on from the checkpoint that it makes then with the
-// entry's parameters. Where a result passes several entries they are made at once.
+// beyond it, it is paused before it trains on, and goes on from the checkpoint that it
+// makes then with the entry's parameters. Where a result passes several entries they are made at once.
 // Parameters that come to exist by a change must be in the entry; those that cease to
 // exist are dropped. Where the entry makes no point of the space of what the trial has,
 // the trial goes on as it is.

@@ -64,7 +64,7 @@ func open(p sdk.Problem, data []byte) (sdk.Scheduler, sdk.Traits, error) {
 	if err != nil {
 		return nil, sdk.Traits{}, err
 	}
-	return &scheduler{space: p.Space, policy: policy}, sdk.Traits{RunAhead: 1, Saves: true}, nil
+	return &scheduler{space: p.Space, policy: policy}, sdk.Traits{Saves: true}, nil
 }
 
 // maxIterations is the largest number that every language's float64 counts to.
