@@ -46,7 +46,7 @@ trials: 6
 const fixtureSeed = 7
 
 // fixture makes an experiment's directory: fixture KIND DIR. The kinds are
-// empty, finished, crashed, interrupted, damaged, multi, many (40 trials), and running, which
+// empty, finished, crashed, torn, interrupted, damaged, multi, many (40 trials), and running, which
 // stays there as a host that can be steered, until it is stopped.
 func fixture(args []string) {
 	if len(args) != 2 {
@@ -67,6 +67,7 @@ func fixture(args []string) {
 	write, ok := map[string]func(*analysistest.Writer){
 		"empty": func(w *analysistest.Writer) { w.Close() }, "finished": finish, "many": finish, "interrupted": interrupt, "multi": multiply,
 		"crashed": func(w *analysistest.Writer) { begin(w); w.Crash() },
+		"torn":    func(w *analysistest.Writer) { begin(w); w.Run(1); w.Crash(); tear(w.Dir.Journal()) },
 		"damaged": func(w *analysistest.Writer) { finish(w); damage(w.Dir.Journal()) },
 		"running": func(w *analysistest.Writer) { begin(w); stay(w) },
 	}[kind]
@@ -104,18 +105,31 @@ func multiply(w *analysistest.Writer) {
 // Trials 0, 2 and 5 are the front.
 var twoValues = [][]float64{{0.9, 10}, {0.8, 12}, {0.7, 2}, {0.7, 3}, {0.6, 5}, {0.95, 20}}
 
-// damage changes a byte of a record that was synced.
-func damage(dir string) {
+// segment is the first file of a record.
+func segment(dir string) string {
 	files, err := filepath.Glob(filepath.Join(dir, "*.tj"))
 	if err != nil || len(files) == 0 {
 		panic(fmt.Sprint("no journal in ", dir, err))
 	}
-	b, err := os.ReadFile(files[0])
+	return files[0]
+}
+
+// damage changes a byte of a record that was synced.
+func damage(dir string) {
+	change(segment(dir), func(b []byte) []byte { b[200] ^= 1; return b })
+}
+
+// tear takes away the last bytes of what was written last.
+func tear(dir string) {
+	change(segment(dir), func(b []byte) []byte { return b[:len(b)-3] })
+}
+
+func change(file string, how func([]byte) []byte) {
+	b, err := os.ReadFile(file)
 	if err != nil {
 		panic(err)
 	}
-	b[200] ^= 1
-	if err := os.WriteFile(files[0], b, 0o600); err != nil {
+	if err := os.WriteFile(file, how(b), 0o600); err != nil {
 		panic(err)
 	}
 }

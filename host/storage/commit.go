@@ -36,7 +36,7 @@ func commit(on disk, blobs, trialDir string, id uint32, m Manifest) (bytes int64
 		return 0, err
 	}
 	listed := filepath.Join(dir, manifest)
-	return m.bytes(), steps(
+	return m.Size(), steps(
 		func() error { return on.write(listed, text) },
 		func() error { return on.sync(listed) },
 		func() error { return on.sync(dir) },

@@ -43,7 +43,8 @@ type File struct {
 	SHA256 string `json:"sha256"`
 }
 
-func (m *Manifest) bytes() (sum int64) {
+// Size is the sum of the files, in bytes.
+func (m *Manifest) Size() (sum int64) {
 	for _, f := range m.Files {
 		sum += f.Bytes
 	}
