@@ -14,5 +14,8 @@ func remote(path string) string {
 	if unix.Statfs(path, &s) != nil {
 		return ""
 	}
-	return remotes[int64(uint32(s.Type))]
+	return remoteOf(int64(s.Type))
 }
+
+// remoteOf takes the number as the system gives it, which is signed on some machines.
+func remoteOf(magic int64) string { return remotes[int64(uint32(magic))] }
