@@ -75,6 +75,7 @@ func TestAllCheckpointsGone(t *testing.T) {
 	o, seen := saves(t, `
 run1() { touch stop1; }
 after1() { chmod -R u+w $kept; rm -r $kept/00*; }
+run2() { kept=seen; mkdir -p seen/000001 seen/000002 seen/000003 seen/000004; }
 `, "failures: {retries: 2}\n")
 	ended := finish(t, o)
 	if ended.Errored != 0 {
