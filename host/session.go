@@ -118,6 +118,9 @@ func (s *session) occupy(dir storage.Dir) (err error) {
 	}
 	s.dir, s.logFile, s.read = dir, f, readJournal(dir.Journal())
 	s.keepLog(f)
+	for _, text := range dir.Doubts() {
+		s.log.Warn(text)
+	}
 	s.expectCrash()
 	s.guard()
 	return nil

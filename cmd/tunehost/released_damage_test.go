@@ -61,16 +61,16 @@ var harm = []struct {
 	}},
 	{"newer-event", "simple", func(dir, _ string) error { return addRecord(dir, []byte{0, 99}) }},
 	{"newer-run-json", "simple", func(dir, _ string) error {
-		return change(filepath.Join(dir, "run.json"), replacing(`"version": 1`, `"version": 99`))
+		return alter(filepath.Join(dir, "run.json"), replacing(`"version": 1`, `"version": 99`))
 	}},
 	{"newer-lock", "simple", func(dir, _ string) error {
-		return change(filepath.Join(dir, "tunehost.lock"), replacing(`"version": 1`, `"version": 99`))
+		return alter(filepath.Join(dir, "tunehost.lock"), replacing(`"version": 1`, `"version": 99`))
 	}},
 	{"run-json-cut", "simple", func(dir, _ string) error {
-		return change(filepath.Join(dir, "run.json"), func(b []byte) []byte { return b[:40] })
+		return alter(filepath.Join(dir, "run.json"), func(b []byte) []byte { return b[:40] })
 	}},
 	{"experiment-yaml-cut", "simple", func(dir, _ string) error {
-		return change(filepath.Join(dir, "experiment.yaml"), func(b []byte) []byte { return b[:40] })
+		return alter(filepath.Join(dir, "experiment.yaml"), func(b []byte) []byte { return b[:40] })
 	}},
 }
 
@@ -160,14 +160,14 @@ func segments(dir string) []string {
 	return list
 }
 
-func first(dir string, by func([]byte) []byte) error { return change(segments(dir)[0], by) }
+func first(dir string, by func([]byte) []byte) error { return alter(segments(dir)[0], by) }
 
 func last(dir string, by func([]byte) []byte) error {
 	s := segments(dir)
-	return change(s[len(s)-1], by)
+	return alter(s[len(s)-1], by)
 }
 
-func change(path string, by func([]byte) []byte) error {
+func alter(path string, by func([]byte) []byte) error {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 )
 
 const (
@@ -15,6 +16,8 @@ const (
 	// maxManifest is larger than any that lists so many.
 	maxManifest = 512 << 20
 )
+
+var sha256Pattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 // Manifest lists what a checkpoint holds; a checkpoint without one is not whole.
 type Manifest struct {
@@ -63,7 +66,7 @@ func ReadManifest(dir string) (m Manifest, err error) {
 		err = m.sound()
 	}
 	if err != nil {
-		return m, &DamagedError{dir, fmt.Sprintf("%s: %v", manifest, reason(err))}
+		return Manifest{}, &DamagedError{dir, fmt.Sprintf("%s: %v", manifest, reason(err))}
 	}
 	return m, nil
 }
@@ -92,6 +95,8 @@ func (m *Manifest) sound() error {
 		switch {
 		case !fs.ValidPath(f.Path) || f.Path == ".":
 			return fmt.Errorf("%q is no path of a checkpoint's file", f.Path)
+		case !sha256Pattern.MatchString(f.SHA256): // files are found by it
+			return fmt.Errorf("%q of %s is no SHA-256", f.SHA256, f.Path)
 		case i > 0 && f.Path <= m.Files[i-1].Path:
 			return fmt.Errorf("%q is there twice, or not in order", f.Path)
 		}
