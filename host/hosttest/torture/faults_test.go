@@ -2,15 +2,17 @@ package torture
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // fault is something that is done to an experiment while a host runs it.
@@ -40,10 +42,7 @@ var faults = []fault{
 	{"full disk", 6, func(x *experiment) bool { return x.small }, fullDisk},
 	{"no permission", 6, func(*experiment) bool { return privileged() }, noPermission},
 	{"no record", 3, nil, noRecord},
-}
-
-func named(name string) fault {
-	return faults[slices.IndexFunc(faults, func(f fault) bool { return f.name == name })]
+	{"frozen record", 2, func(x *experiment) bool { return privileged() && !x.small }, frozenRecord},
 }
 
 // draw picks a fault that is possible.
@@ -178,19 +177,21 @@ func secondHost(t testing.TB, h *host, _ *rand.Rand) {
 		return
 	}
 	status, said := h.x.does(t, h.x.runArgs()...)
-	if h.within(0) {
-		return // it was the only one by then
+	if status == 2 && strings.Contains(said, "is in use by process") {
+		count("second host refused")
+		return
 	}
-	if status != 2 || !strings.Contains(said, "is in use by process") {
+	if !h.within(time.Second) { // else it was leaving
 		t.Errorf("a second host ended with status %d:\n%s", status, said)
 	}
-	count("second host refused")
 }
 
 // holds says whether the host has the experiment's lock.
 func (h *host) holds() bool {
-	f, err := os.OpenFile(filepath.Join(h.x.dir, "LOCK"), os.O_RDWR, 0)
-	if err != nil {
+	name := filepath.Join(h.x.dir, "LOCK")
+	text, _ := os.ReadFile(name)
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	if err != nil || !strings.Contains(string(text), fmt.Sprint(h.pid)) {
 		return false
 	}
 	defer f.Close()
@@ -203,7 +204,7 @@ func fullDisk(t testing.TB, h *host, rng *rand.Rand) {
 	ballast := h.x.fill(t, rng.IntN(3))
 	count("disk filled")
 	begun := strings.Contains(h.said(), "running")
-	h.await(t, time.Second+upTo(rng, time.Second), func() bool { return strings.Contains(h.said(), "disk is full") })
+	h.await(t, 30*time.Second, func() bool { return strings.Contains(h.said(), "disk is full") })
 	if rng.IntN(4) == 0 {
 		killHost(t, h, rng)
 	}
@@ -269,4 +270,42 @@ func noRecord(t testing.TB, h *host, _ *rand.Rand) {
 		count("record taken away")
 	}
 	must(t, os.Rename(from+".away", from))
+}
+
+// frozenRecord has the system refuse every write to the record's file, as a disk
+// does that has become read-only.
+func frozenRecord(t testing.TB, h *host, _ *rand.Rand) {
+	list, _ := filepath.Glob(filepath.Join(h.x.dir, "journal", "*.tj"))
+	if len(list) == 0 || !h.await(t, time.Second, h.holds) {
+		return
+	}
+	f, err := os.Open(list[len(list)-1])
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	if setImmutable(f, true) != nil {
+		return // not on this file system
+	}
+	h.excuse("operation not permitted")
+	h.within(5 * time.Second) // it may be writing to a newer one
+	must(t, setImmutable(f, false))
+	if h.ended && h.status > 0 {
+		count("record made unwritable")
+	}
+}
+
+// immutable is FS_IMMUTABLE_FL of linux/fs.h.
+const immutable = 0x10
+
+func setImmutable(f *os.File, on bool) error {
+	flags, err := unix.IoctlGetInt(int(f.Fd()), unix.FS_IOC_GETFLAGS)
+	if err != nil {
+		return err
+	}
+	flags &^= immutable
+	if on {
+		flags |= immutable
+	}
+	return unix.IoctlSetPointerInt(int(f.Fd()), unix.FS_IOC_SETFLAGS, flags)
 }
