@@ -63,7 +63,7 @@ func TestTorture(t *testing.T) {
 	next := make(chan uint64)
 	go func() {
 		defer close(next)
-		for s := first; time.Now().Before(end) && failures() < 5; s++ {
+		for s := first; time.Now().Before(end) && failures() < 20; s++ {
 			next <- s
 		}
 	}()
