@@ -28,10 +28,10 @@ var faults = []fault{
 	{"kill host", 45, nil, killHost},
 	{"kill group", 4, nil, killGroup},
 	{"kill host and warden", 3, nil, killBoth},
-	{"kill searcher", 5, nil, killRole(searcher)},
-	{"kill scheduler", 5, nil, killRole(scheduler)},
+	{"kill searcher", 7, nil, killRole(searcher)},
+	{"kill scheduler", 7, nil, killRole(scheduler)},
 	{"kill trainable", 8, nil, killRole(trainable)},
-	{"kill trial", 25, func(x *experiment) bool { return len(x.scripts) > 0 }, killRole(trial)},
+	{"kill trial", 40, func(x *experiment) bool { return len(x.scripts) > 0 }, killRole(trial)},
 	{"kill child", 2, nil, killRole(other)},
 	{"freeze host", 3, nil, freezeHost},
 	{"freeze others", 4, nil, freezeOthers},
@@ -100,36 +100,35 @@ func killBoth(t testing.TB, h *host, _ *rand.Rand) {
 	h.x.left = true
 }
 
-// pick waits a moment for a process of the role.
-func (h *host) pick(t testing.TB, r role, rng *rand.Rand) (p process, ok bool) {
-	h.await(t, 500*time.Millisecond, func() bool {
-		var list []process
+// find waits a moment for processes of the role.
+func (h *host) find(t testing.TB, r role) (list []process) {
+	h.await(t, 3*time.Second, func() bool {
 		for _, p := range h.x.processes() {
 			if p.is == r {
 				list = append(list, p)
 			}
 		}
-		if ok = len(list) > 0; ok {
-			p = list[rng.IntN(len(list))]
-		}
-		return ok
+		return len(list) > 0
 	})
-	return p, ok
+	return list
 }
 
-// killRole kills a process of the host's. Some plugins may be killed so often that
-// the host gives them up.
+// killRole kills one of the host's processes, or all of the role at once. Some
+// plugins may be killed so often that the host gives them up.
 func killRole(r role) func(testing.TB, *host, *rand.Rand) {
 	return func(t testing.TB, h *host, rng *rand.Rand) {
-		p, ok := h.pick(t, r, rng)
-		if !ok {
-			return
+		list := h.find(t, r)
+		rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+		if len(list) > 1 && rng.IntN(2) == 0 {
+			list = list[:1]
 		}
-		if err := syscall.Kill(p.pid, syscall.SIGKILL); err == nil {
-			count(string(r) + " killed")
+		for _, p := range list {
+			if err := syscall.Kill(p.pid, syscall.SIGKILL); err == nil {
+				count(string(r) + " killed")
+			}
 		}
 		// A plugin that is killed while it starts is the user's to mend.
-		h.excuse("is given up", "plugin-serve", "ended by signal 9", "exited before")
+		h.excuse("is given up", "ended by signal 9")
 	}
 }
 
