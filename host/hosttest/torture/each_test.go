@@ -51,6 +51,7 @@ func TestEachFault(t *testing.T) {
 			f.do(t, h, rand.New(rand.NewPCG(2, 0)))
 			h.ends(t)
 			h.judge(t)
+			x.alone(t)
 			if want := said[f.name]; !strings.Contains(h.said(), want) {
 				t.Errorf("the host has not said %q:\n%s", want, h.said())
 			}

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/tunehost/tunehost/host/hosttest"
 )
 
 var (
@@ -113,6 +115,7 @@ func torture(t *testing.T, seed uint64, faults int) {
 // suffer runs one host, which has to bear what is left of the faults until it
 // ends; it says whether the experiment is done.
 func (x *experiment) suffer(t testing.TB, rng *rand.Rand, faults *int) (done bool) {
+	x.left = false
 	h := x.start(t)
 	for *faults > 0 && !h.within(time.Duration(rng.ExpFloat64()*float64(250*time.Millisecond))) {
 		f := draw(x, rng)
@@ -121,7 +124,19 @@ func (x *experiment) suffer(t testing.TB, rng *rand.Rand, faults *int) (done boo
 	}
 	h.ends(t)
 	h.judge(t)
+	if rng.IntN(4) == 0 {
+		x.alone(t)
+	}
 	return h.status == 0
+}
+
+// alone checks that nothing is left of a host that has ended, before another one
+// looks for that (B-025).
+func (x *experiment) alone(t testing.TB) {
+	t.Helper()
+	if !x.left {
+		hosttest.CheckNoOrphans(t, x.root)
+	}
 }
 
 // finish lets the experiment come to its end undisturbed.
