@@ -124,7 +124,7 @@ func (x *experiment) suffer(t testing.TB, rng *rand.Rand, faults *int) (done boo
 	}
 	h.ends(t)
 	h.judge(t)
-	if rng.IntN(4) == 0 {
+	if rng.IntN(8) == 0 {
 		x.alone(t)
 	}
 	return h.status == 0
