@@ -42,6 +42,8 @@ type training struct {
 	storage  storage.Dir
 
 	disk *disk
+	// fail ends the host: no trial can be run.
+	fail func(error)
 
 	work   *queue[trainWork]
 	done   chan struct{}
@@ -221,11 +223,15 @@ func (t *training) stopped(r *run) bool {
 func (t *training) place(ctx context.Context, r *run, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	var unusable *storage.UnusableError
 	switch {
 	case t.closed:
 		return
 	case r.stop != nil:
 		t.endRun(r, &core.AttemptEnded{})
+		return
+	case errors.As(err, &unusable): // it is no trial's fault, and each would fail
+		t.fail(fmt.Errorf("no trial can be started, and everything is stopped: %w; mend that, and go on with the experiment", err))
 		return
 	case err != nil:
 		t.endRun(r, unhoused(err))
