@@ -238,15 +238,15 @@ func noPermission(t testing.TB, h *host, rng *rand.Rand) {
 	h.did("permission taken")
 }
 
-// anyFolder is one of the experiment's, that of the record and the experiment's
-// own more often than others.
+// anyFolder is one of the experiment's: one of each sort as often as of others.
 func (x *experiment) anyFolder(rng *rand.Rand) (string, bool) {
-	patterns := []string{"", "journal", "trials", "trials/*", "trials/*/checkpoints", "trials/*/checkpoints/*", "checkpoints/blobs", "snapshots"}
-	list, _ := filepath.Glob(filepath.Join(x.dir, patterns[rng.IntN(len(patterns))]))
-	if len(list) == 0 {
-		return "", false
+	sorts := []string{"", "journal", "trials", "trials/*", "trials/*/checkpoints", "trials/*/checkpoints/*", "checkpoints/blobs", "snapshots"}
+	for _, i := range rng.Perm(len(sorts)) {
+		if list, _ := filepath.Glob(filepath.Join(x.dir, sorts[i])); len(list) > 0 {
+			return list[rng.IntN(len(list))], true
+		}
 	}
-	return list[rng.IntN(len(list))], true
+	return "", false
 }
 
 // noRecord takes the record from under the host, which stops with an error and
