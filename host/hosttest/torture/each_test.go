@@ -10,7 +10,7 @@ import (
 // brief is a kind of experiment that is over in seconds, for a fault.
 func brief(fault string) kind {
 	switch fault {
-	case "kill trial", "kill child":
+	case "kill trial", "kill child", "kill host", "kill group", "kill host and warden": // it has children that nobody waits for
 		return kind{trials: 3, logs: true, scripts: map[string]string{"train.sh": printing}, yaml: header + quality + `
 trainable: {command: ["./train.sh"]}
 trials: 3
