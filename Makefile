@@ -25,6 +25,7 @@ BENCH ?= .
 FUZZTIME ?= 30s
 SEEDS ?= 100000
 KILLS ?= 200
+RUN ?=
 TIME ?= 10m
 
 TOOLS := $(CURDIR)/.tools
@@ -243,6 +244,10 @@ soak: torture ## simulated worlds and crashes of the journal (SEEDS=100000 of ea
 	go test -count=1 -timeout 0 ./core/journal -run TestRandomLives -lives $(SEEDS)
 	go test -race -count=1 -timeout 0 ./host/hosttest -run TestKilledHosts -kills $(KILLS)
 	go test -count=1 -timeout 0 ./cmd/tunehost -run TestConformance -long
+
+.PHONY: mutants
+mutants: ## plants the bugs of internal/mutants one at a time: tests must find each (RUN=EXPRESSION)
+	@go run ./internal/mutants -run '$(RUN)'
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME=30s

@@ -128,7 +128,7 @@ func untilQuery(batch []news) []news {
 func (l *Loop) step(batch []news) (int, error) {
 	started := l.clock.Now()
 	l.waited = 0
-	l.tick(started)
+	l.tick()
 	n, err := l.encode(batch)
 	if err != nil {
 		return 0, err
@@ -144,6 +144,9 @@ func (l *Loop) step(batch []news) (int, error) {
 		}
 	}
 	l.stepped = true
+	if o, _ := l.machine.Outcome(); o == 0 {
+		l.finished = false // what had ended was taken up again by what came after
+	}
 	l.crew.Flush()
 	if d := l.clock.Since(started) - l.waited; d > slowStep {
 		l.log.Slow("the loop's step", d)
@@ -157,15 +160,15 @@ func unrecorded(err error) error {
 }
 
 // tick sets the running time, which never goes back.
-func (l *Loop) tick(t time.Time) {
+func (l *Loop) tick() {
 	if !l.timed {
-		l.now = max(l.now, int64(l.before+t.Sub(l.began)))
+		l.now = max(l.now, int64(l.before+l.clock.Since(l.began)))
 	}
 }
 
 // time is the running time now.
 func (l *Loop) time() int64 {
-	l.tick(l.clock.Now())
+	l.tick()
 	return l.now
 }
 

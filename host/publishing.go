@@ -18,7 +18,7 @@ const linger = 50 * time.Millisecond
 // somebody was told.
 type publishing struct {
 	record    Recorder
-	reporters []*reporting
+	reporters []listener
 	log       *Log
 	clock     Clock
 	fail      func(error)
@@ -29,6 +29,14 @@ type publishing struct {
 	wake    chan struct{}
 	closing chan struct{}
 	done    chan struct{}
+}
+
+// listener is told what is safe.
+type listener interface {
+	put([]report.Event)
+	// end is called after the last put; await waits until all is heard.
+	end()
+	await(context.Context)
 }
 
 func newPublishing(r Recorder, log *Log, clock Clock, fail func(error)) *publishing {

@@ -77,7 +77,7 @@ type worker struct {
 	runs    map[uint64]*run
 	out     []train.Command
 	devices []string
-	request string         // of the trials that it has run; "": none yet
+	request string         // shape of what its trials were granted; "": none yet
 	rate    untrusted.Rate // of lines for the log
 }
 
@@ -295,7 +295,7 @@ func (t *training) assign(r *run, w *worker) {
 	if w.request != "" {
 		t.watchReset(r)
 	}
-	w.request = string(r.start.Resources)
+	w.request = shape(r.start)
 	r.tell(train.Command{Kind: train.Start, Trial: r.start})
 	if r.stop != nil {
 		r.tell(*r.stop)

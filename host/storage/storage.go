@@ -68,6 +68,9 @@ func (d Dir) Trials() string { return filepath.Join(d.path, "trials") }
 // Log is the host's log.
 func (d Dir) Log() string { return filepath.Join(d.path, "host.log") }
 
+// Crash is the report of a host that failed itself.
+func (d Dir) Crash() string { return filepath.Join(d.path, "crash.txt") }
+
 // Control is a file with the address at which the running host listens.
 func (d Dir) Control() string { return filepath.Join(d.path, "control") }
 
