@@ -142,6 +142,9 @@ func (l *Loop) step(batch []news) (int, error) {
 		}
 	}
 	l.stepped = true
+	if o, _ := l.machine.Outcome(); o == 0 {
+		l.finished = false // what had ended was taken up again by what came after
+	}
 	l.crew.Flush()
 	if d := l.clock.Since(started); d > slowStep {
 		l.log.Slow("the loop's step", d)

@@ -232,8 +232,11 @@ func newRecord(d storage.Dir, id journal.RunID) (Recorder, error) {
 		return nil, err
 	}
 	j, err := journal.Create(fs, journal.Options{RunID: id})
+	if err == nil {
+		return j, nil
+	}
 	if !errors.Is(err, journal.ErrExists) {
-		return j, err
+		return nil, err
 	}
 	if found, err := journal.Verify(fs, journal.Options{}, nil); err != nil || found.Next > 1 {
 		return nil, userError("%s has the record of an experiment, but %s is gone: put it back, or give the new experiment another --name", d.Journal(), d.Experiment())
@@ -244,7 +247,10 @@ func newRecord(d storage.Dir, id journal.RunID) (Recorder, error) {
 	if fs, err = journal.MakeDir(d.Journal()); err != nil {
 		return nil, err
 	}
-	return journal.Create(fs, journal.Options{RunID: id})
+	if j, err = journal.Create(fs, journal.Options{RunID: id}); err != nil {
+		return nil, err
+	}
+	return j, nil
 }
 
 // open replays the record; that is all of resuming.

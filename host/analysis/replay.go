@@ -23,8 +23,10 @@ type replay struct {
 	reader  *journal.Reader // nil while there is no journal
 	hosts   []host
 	last    [][]core.Metric // of each trial's last result
-	// hear is told what the machine saw, right after each event.
-	hear func(core.Observation) error
+	// hear is told what the machine saw, right after each event; before it, after is
+	// told the event and all that it led to. Either may be nil.
+	hear  func(core.Observation) error
+	after func(core.Event, []core.Action)
 }
 
 // host is one host process: from is the running time at which it began, wall
@@ -77,6 +79,12 @@ func (r *replay) read() (n int, err error) {
 	}
 }
 
+// all reads what is there, and closes.
+func (r *replay) all() error {
+	_, err := r.read()
+	return errors.Join(err, r.close())
+}
+
 // Sensible is to be deferred by whoever applies recorded events: what the core refuses
 // with a panic, since no host records it, becomes an error. Such a record has right
 // checksums; somebody has made it so.
@@ -96,6 +104,9 @@ func (r *replay) apply(b []byte) (err error) {
 	actions := r.machine.Apply(at, e)
 	if _, ok := e.(*core.HostStarted); ok {
 		r.hosts = append(r.hosts, host{r.machine.Now(), r.machine.Wall(0)})
+	}
+	if r.after != nil {
+		r.after(e, actions)
 	}
 	for _, a := range actions {
 		if t, ok := a.(core.Tell); ok {

@@ -59,7 +59,8 @@ const (
 	Resume CommandKind = iota + 1
 	// StopTrial: a trial that waits or is paused is ended.
 	StopTrial
-	// Exploit: Trial goes on from Donor's checkpoint with Point.
+	// Exploit: Trial goes on from Donor's checkpoint with Point. Donor may be
+	// Trial itself, which then only changes its parameters.
 	Exploit
 	// Resize: a paused trial's request for resources changes.
 	Resize

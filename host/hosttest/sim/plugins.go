@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"math"
 	"time"
 
@@ -34,9 +33,7 @@ func (w *world) registry() *bundled.Registry {
 func (w *world) searcher(p sdk.SearcherPlugin) sdk.SearcherPlugin {
 	open := p.Open
 	p.Open = func(problem sdk.Problem, options []byte) (sdk.Searcher, sdk.Traits, error) {
-		if err := w.trouble(); err != nil {
-			return nil, sdk.Traits{}, fmt.Errorf("%w", panicking(err))
-		}
+		w.opening()
 		s, traits, err := open(problem, options)
 		x := &searcher{ear: ear{w: w, chain: &w.books.searcher}, Searcher: s}
 		if k, ok := s.(sdk.Snapshotter); ok && err == nil {
@@ -50,9 +47,7 @@ func (w *world) searcher(p sdk.SearcherPlugin) sdk.SearcherPlugin {
 func (w *world) schedulerPlugin(p sdk.SchedulerPlugin) sdk.SchedulerPlugin {
 	open := p.Open
 	p.Open = func(problem sdk.Problem, options []byte) (sdk.Scheduler, sdk.Traits, error) {
-		if err := w.trouble(); err != nil {
-			return nil, sdk.Traits{}, panicking(err)
-		}
+		w.opening()
 		s, traits, err := open(problem, options)
 		x := &scheduler{ear: ear{w: w, chain: &w.books.scheduler}, Scheduler: s}
 		if k, ok := s.(sdk.Snapshotter); ok && err == nil {
@@ -63,9 +58,14 @@ func (w *world) schedulerPlugin(p sdk.SchedulerPlugin) sdk.SchedulerPlugin {
 	return p
 }
 
-// panicking fails an opening in the way that is tried again: an error would be the
-// plugin's own word on its options.
-func panicking(err error) error { panic(err) }
+// opening comes before a plugin is opened. One that cannot be does not say so: an
+// error would be its own word on its options, and is not tried again.
+func (w *world) opening() {
+	w.books.settle()
+	if err := w.trouble(); err != nil {
+		panic(err)
+	}
+}
 
 // trouble is a plugin that crashes or hangs in a call.
 func (w *world) trouble() error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/tunehost/tunehost/core"
@@ -13,6 +14,7 @@ import (
 	"github.com/tunehost/tunehost/core/journal/journaltest"
 	"github.com/tunehost/tunehost/core/resource"
 	"github.com/tunehost/tunehost/host"
+	"github.com/tunehost/tunehost/host/plugin"
 )
 
 // Options of a life.
@@ -174,6 +176,9 @@ func (w *world) step() error {
 		w.takeUp()
 		return nil
 	}
+	if w.agenda.Len() == 0 && !w.calm {
+		w.becalm() // whatever it waits for is gone
+	}
 	if w.agenda.Len() == 0 {
 		return fmt.Errorf("nothing is left to happen: %s", w.standing())
 	}
@@ -230,7 +235,7 @@ func (w *world) takeUp() {
 	}
 	w.arm()
 	w.books.taking()
-	w.rig.Record = watchedFS{w.disks.journal, w.books.syncing, w.books.safe}
+	w.rig.Record = watchedFS{w.disks.journal, w.books.syncing, w.books.safe, w.books.lost}
 	t, err := w.rig.Start()
 	w.log("starts: %v", err)
 	if w.disks.dead() {
@@ -245,11 +250,15 @@ func (w *world) takeUp() {
 	w.books.taken(t)
 	w.sweep()
 	w.turnSoon()
+	if w.calm {
+		w.post(&core.UnpauseRequested{All: true})
+	}
 }
 
 // refused is a host that could not start, because of a fault that will pass.
 func (w *world) refused(err error) {
-	if w.calm || errors.Is(err, journal.ErrCorrupt) {
+	passes := noSpace(err) || errors.Is(err, journal.ErrNoSpace) || errors.Is(err, syscall.EIO) || errors.Is(err, plugin.ErrGaveUp)
+	if !passes || w.starts > calmHosts && w.calm {
 		w.books.fail("a host does not start: %v", err)
 	}
 	if noSpace(err) || errors.Is(err, journal.ErrNoSpace) {

@@ -79,7 +79,7 @@ func (h *host) await(t testing.TB, d time.Duration, ok func() bool) bool {
 		if ok() {
 			return true
 		}
-		if h.within(10 * time.Millisecond) {
+		if h.within(25 * time.Millisecond) {
 			return false
 		}
 	}
