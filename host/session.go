@@ -379,7 +379,7 @@ func (s *session) encode(params []byte) (space.Point, error) {
 
 func (s *session) opener() *opener {
 	o := &opener{experiment: s.experiment, seed: s.file.Seed, plugins: s.options.Plugins, loader: s.loader, baseDir: dirOf(s.file.File),
-		log: s.log, logPath: s.dir.Log(), clock: s.clock, mark: s.mark, timeout: s.options.CallTimeout, inProcess: s.options.inProcess,
+		log: s.log, logPath: s.dir.Log(), clock: s.clock, mark: s.mark, timeout: s.options.CallTimeout, inProcess: s.options.inProcess, direct: s.options.virtual,
 		run: s.file.RunID, snapshotEvery: cmp.Or(s.options.snapshotEvery, snapshotEvery)}
 	if s.lock != nil {
 		o.snapshotDir = s.dir.Snapshots()
