@@ -42,6 +42,7 @@ type session struct {
 	disk       *disk
 	clock      Clock
 	machine    *core.Machine
+	rules      *rules // given what was recorded, as the machine is
 	record     Recorder
 	read       func(func([]byte) (bool, error)) error
 	loader     *loader
@@ -82,7 +83,7 @@ func newSession(o Options, e *config.Experiment) *session {
 	if o.manual {
 		e.Trainable = nil // whatever the file says, the caller trains
 	}
-	return &session{options: o, experiment: e, clock: o.Clock, machine: core.New(),
+	return &session{options: o, experiment: e, clock: o.Clock, machine: core.New(), rules: newRules(e),
 		inbox: newInbox(), failure: make(chan error, 1)}
 }
 
@@ -327,6 +328,7 @@ func (s *session) replay(_ uint64, records [][]byte) error {
 			return err
 		}
 		s.last = max(s.last, at)
+		s.rules.recall(s.machine, e)
 		s.hear(e, s.machine.Apply(at, e))
 	}
 	return nil
