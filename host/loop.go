@@ -48,7 +48,7 @@ type Loop struct {
 	clock   Clock
 	log     *Log
 	inbox   *inbox
-	rules   rules
+	rules   *rules
 	disk    *disk
 	// leave is closed when the host is told to leave.
 	leave <-chan struct{}
