@@ -91,12 +91,16 @@ func Read(d storage.Dir) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
+	return parse(Path(d), text)
+}
+
+func parse(path string, text []byte) (*File, error) {
 	f := &File{}
 	if err := json.Unmarshal(text, f); err != nil {
-		return nil, fmt.Errorf("%s is damaged: %w; put it back, or go on with the plugins as they are: --accept-plugins", Path(d), err)
+		return nil, fmt.Errorf("%s is damaged: %w; put it back, or go on with the plugins as they are: --accept-plugins", path, err)
 	}
 	if f.Version != version {
-		return nil, fmt.Errorf("%s: version %d, but this program knows version %d: use a newer tunehost", Path(d), f.Version, version)
+		return nil, fmt.Errorf("%s: version %d, but this program knows version %d: use a newer tunehost", path, f.Version, version)
 	}
 	return f, nil
 }
