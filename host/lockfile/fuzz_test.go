@@ -12,6 +12,7 @@ import (
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"version":1,"plugins":[{"kind":"searcher","name":"mine","transport":"process","path":"/p","sha256":"aa","files":{"a":"b"},"grants":{"clock":true}}]}`))
 	f.Add([]byte(`{"version":1,"plugins":null}`))
+	f.Add([]byte(`{"version":1,"plugins":[{"kind":"searcher","name":"mine","transport":"wa\nsm\u001b[2J"}]}`))
 	f.Add([]byte(`{"version":1,"plugins":[{"files":{"../x":null}}]}`))
 	now := Plugin{Kind: sdk.KindSearcher, Name: "mine", Transport: "process", Path: "/p", SHA256: "aa", Files: map[string]string{"a": "b"}}
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -22,7 +23,7 @@ func FuzzRead(f *testing.F) {
 				t.Fatal("it differs from itself")
 			}
 		}
-		if err != nil && strings.Contains(err.Error(), "\n") {
+		if err != nil && strings.ContainsAny(err.Error(), "\n\x1b") {
 			t.Fatalf("several lines: %q", err)
 		}
 	})

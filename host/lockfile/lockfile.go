@@ -18,11 +18,15 @@ import (
 
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
 // version is the newest that this program knows.
 const version = 1
+
+// maxShown is how much of what a lock says is shown, in bytes.
+const maxShown = 512
 
 // maxBytes is larger than any lock is.
 const maxBytes = 64 << 20
@@ -117,7 +121,7 @@ func (f *File) Allows(now Plugin) error {
 		return nil
 	}
 	return fmt.Errorf("%s %q is not the one that this experiment began with: %s is %s, tunehost.lock has %s; put the old one back, or go on with this one: --accept-plugins",
-		now.Kind, now.Name, what, is, was)
+		now.Kind, now.Name, untrusted.Line(what, maxShown), is, untrusted.Line(was, maxShown))
 }
 
 func difference(now, then Plugin) (what, is, was string) {
