@@ -119,6 +119,7 @@ func unusable(err error) error {
 func WriteFile(path string, content []byte) error {
 	tmp := path + ".tmp"
 	if err := writeSynced(tmp, content); err != nil {
+		_ = os.Remove(tmp) // half of it, where there was no room
 		return err
 	}
 	if err := os.Rename(tmp, path); err != nil {
