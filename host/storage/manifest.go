@@ -60,15 +60,19 @@ func (m *Manifest) text() ([]byte, error) {
 func ReadManifest(dir string) (m Manifest, err error) {
 	text, err := readPlain(filepath.Join(dir, manifest), maxManifest)
 	if err == nil {
-		err = json.Unmarshal(text, &m)
-	}
-	if err == nil {
-		err = m.sound()
+		m, err = parseManifest(text)
 	}
 	if err != nil {
 		return Manifest{}, &DamagedError{dir, fmt.Sprintf("%s: %v", manifest, reason(err))}
 	}
 	return m, nil
+}
+
+func parseManifest(text []byte) (m Manifest, err error) {
+	if err = json.Unmarshal(text, &m); err == nil {
+		err = m.sound()
+	}
+	return m, err
 }
 
 // readPlain reads a plain file, and no link, of a size that is expected.
