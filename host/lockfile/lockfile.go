@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -24,6 +23,9 @@ import (
 
 // version is the newest that this program knows.
 const version = 1
+
+// maxBytes is larger than any lock is.
+const maxBytes = 64 << 20
 
 // File is tunehost.lock.
 type File struct {
@@ -82,7 +84,7 @@ func (f *File) Write(d storage.Dir) error {
 
 // Read is what an experiment has recorded; nil where it has no lock.
 func Read(d storage.Dir) (*File, error) {
-	text, err := os.ReadFile(Path(d))
+	text, err := storage.ReadFile(Path(d), maxBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

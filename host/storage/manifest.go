@@ -74,15 +74,10 @@ func ReadManifest(dir string) (m Manifest, err error) {
 // readPlain reads a plain file, and no link, of a size that is expected.
 func readPlain(path string, limit int64) ([]byte, error) {
 	info, err := os.Lstat(path)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("it is %s", kindOf(info.Mode()))
-	case info.Size() > limit:
-		return nil, fmt.Errorf("it has %d bytes, more than the %d possible", info.Size(), limit)
 	}
-	return os.ReadFile(path)
+	return readSized(path, info, limit)
 }
 
 // sound says whether the list of files is one that a host makes: each once, in order,
