@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -46,7 +45,7 @@ trials: 6
 const fixtureSeed = 7
 
 // fixture makes an experiment's directory: fixture KIND DIR. The kinds are
-// empty, finished, crashed, interrupted, damaged, multi, many (40 trials), population (whose
+// empty, finished, crashed, torn, interrupted, damaged, multi, many (40 trials), population (whose
 // trials went on from others), and running, which stays there as a host that can be steered,
 // until it is stopped.
 func fixture(args []string) {
@@ -69,7 +68,8 @@ func fixture(args []string) {
 		"empty": func(w *analysistest.Writer) { w.Close() }, "finished": finish, "many": finish, "interrupted": interrupt, "multi": multiply,
 		"population": evolve,
 		"crashed":    func(w *analysistest.Writer) { begin(w); w.Crash() },
-		"damaged":    func(w *analysistest.Writer) { finish(w); damage(w.Dir.Journal()) },
+		"torn":       func(w *analysistest.Writer) { begin(w); w.Run(1); w.Crash(); tear(w) },
+		"damaged":    func(w *analysistest.Writer) { finish(w); damage(w) },
 		"running":    func(w *analysistest.Writer) { begin(w); stay(w) },
 	}[kind]
 	if !ok {
@@ -126,17 +126,15 @@ func multiply(w *analysistest.Writer) {
 var twoValues = [][]float64{{0.9, 10}, {0.8, 12}, {0.7, 2}, {0.7, 3}, {0.6, 5}, {0.95, 20}}
 
 // damage changes a byte of a record that was synced.
-func damage(dir string) {
-	files, err := filepath.Glob(filepath.Join(dir, "*.tj"))
-	if err != nil || len(files) == 0 {
-		panic(fmt.Sprint("no journal in ", dir, err))
-	}
-	b, err := os.ReadFile(files[0])
-	if err != nil {
+func damage(w *analysistest.Writer) {
+	if err := first(w.Dir.Path(), func(b []byte) []byte { b[200] ^= 1; return b }); err != nil {
 		panic(err)
 	}
-	b[200] ^= 1
-	if err := os.WriteFile(files[0], b, 0o600); err != nil {
+}
+
+// tear takes away the last bytes of what was written last.
+func tear(w *analysistest.Writer) {
+	if err := last(w.Dir.Path(), func(b []byte) []byte { return b[:len(b)-3] }); err != nil {
 		panic(err)
 	}
 }

@@ -22,7 +22,15 @@ func TrialToProto(t *sdk.Trial) *pb.Trial {
 		RunAhead:        uint32(min(natural(t.RunAhead), maxRunAhead)),
 		GraceSeconds:    t.GraceSeconds,
 		CheckpointAtEnd: t.CheckpointAtEnd,
+		Bundles:         bundlesToProto(t.Bundles),
 	}
+}
+
+func bundlesToProto(bundles []sdk.Bundle) (out []*pb.Bundle) {
+	for _, b := range bundles {
+		out = append(out, &pb.Bundle{Node: b.Node, Resources: b.Resources, Devices: b.Devices})
+	}
+	return out
 }
 
 // TrialFromProto decodes what an attempt has to train; nil stays nil.
@@ -39,7 +47,15 @@ func TrialFromProto(m *pb.Trial) *sdk.Trial {
 		RunAhead:        int(min(uint64(m.GetRunAhead()), maxRunAhead)),
 		GraceSeconds:    m.GetGraceSeconds(),
 		CheckpointAtEnd: m.GetCheckpointAtEnd(),
+		Bundles:         bundlesFromProto(m.GetBundles()),
 	}
+}
+
+func bundlesFromProto(bundles []*pb.Bundle) (out []sdk.Bundle) {
+	for _, b := range bundles {
+		out = append(out, sdk.Bundle{Node: b.GetNode(), Resources: b.GetResources(), Devices: b.GetDevices()})
+	}
+	return out
 }
 
 // CommandsToProto encodes what the host tells a trainable.
