@@ -25,13 +25,10 @@ BENCH ?= .
 FUZZTIME ?= 30s
 SEEDS ?= 100000
 KILLS ?= 200
-<<<<<<< HEAD
 RUN ?=
 TIME ?= 10m
-=======
 DEATHS ?= 1000000
 LIVES ?= 50s
->>>>>>> sim
 
 TOOLS := $(CURDIR)/.tools
 BUF := $(TOOLS)/buf-$(BUF_VERSION)/node_modules/.bin/buf
@@ -249,14 +246,10 @@ torture: ## real experiments for TIME=10m: kills, full disks, no permissions, no
 	nice -n 10 go test -count=1 -timeout 0 -v ./host/hosttest/torture -run TestTorture -torture.time $(TIME)
 
 .PHONY: soak
-<<<<<<< HEAD
-soak: torture ## simulated worlds and crashes of the journal (SEEDS=100000 of each), KILLS=200 of real hosts, torture, all of conformance
-=======
-soak: ## simulated worlds and crashes of the journal (SEEDS=100000 of each), DEATHS=1000000 of simulated hosts, KILLS=200 of real ones, all of conformance
+soak: torture ## simulated worlds and crashes of the journal (SEEDS=100000 of each), DEATHS=1000000 of simulated hosts, KILLS=200 of real ones, torture, all of conformance
 	go test -count=1 -timeout 0 -v ./host/hosttest/sim -run TestFreshSeeds -deaths $(DEATHS)
 	go test -count=1 -timeout 0 -v ./host/hosttest/sim -run TestEvery -every
 	go test -count=1 -timeout 0 -v ./host/hosttest/sim -run TestDeathAtEveryOperation -every
->>>>>>> sim
 	go test -count=1 -timeout 0 ./core -run TestWorlds -seeds $(SEEDS)
 	go test -count=1 -timeout 0 ./core/journal -run TestRandomLives -lives $(SEEDS)
 	go test -race -count=1 -timeout 0 ./host/hosttest -run TestKilledHosts -kills $(KILLS)
