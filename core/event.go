@@ -136,6 +136,16 @@ type (
 		Error   string
 	}
 
+	// ModelExported: a trial that ends well has left its model in one of the
+	// formats asked for, or Error says why not. It comes before AttemptEnded.
+	ModelExported struct {
+		Trial   TrialNo
+		Attempt uint32
+		Format  string
+		Bytes   int64
+		Error   string
+	}
+
 	// SchedulerDecided is one answer of the scheduler.
 	SchedulerDecided struct {
 		Decisions []Decision

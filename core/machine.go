@@ -24,8 +24,9 @@ type Machine struct {
 	texts   []string
 	textIDs map[string]uint32
 	ckpts   map[TrialNo][]checkpoint
-	shared  map[CheckpointRef]int        // how many trials name it beside the first
-	adopts  map[TrialNo]adoption         // to be made at the next start
+	shared  map[CheckpointRef]int // how many trials name it beside the first
+	adopts  map[TrialNo]adoption  // to be made at the next start
+	exports map[TrialNo][]Export
 	stored  int64                        // bytes of all checkpoints
 	spare   []spare                      // that may go when they take too much
 	full    bool                         // the user was told that they do
@@ -107,6 +108,7 @@ func New() *Machine {
 		ckpts:       map[TrialNo][]checkpoint{},
 		shared:      map[CheckpointRef]int{},
 		adopts:      map[TrialNo]adoption{},
+		exports:     map[TrialNo][]Export{},
 		asked:       map[TrialNo]resource.Request{},
 		first:       map[TrialNo]span{},
 		metricNames: []string{""},

@@ -33,7 +33,6 @@ func missing(e *config.Experiment) (errs []error) {
 		key string
 		set bool
 	}{
-		{"export", len(e.Export) > 0},
 		{"placement.workers", e.Placement != nil && e.Placement.Workers},
 		{"executor", e.Executor.Name != "local"},
 		{"storage", strings.Contains(e.Storage, "://")},

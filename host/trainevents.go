@@ -48,6 +48,8 @@ func (t *training) heard(r *run, e *train.Event) {
 		t.result(r, sdk.Result{Metrics: e.Metrics, Iteration: e.Iteration, Checkpoint: e.Checkpoint, Done: e.Done})
 	case train.Saved:
 		t.saved(r, e)
+	case train.Exported:
+		t.exported(r, e)
 	case train.Ended:
 		t.ended(r, e)
 	case train.Log:
@@ -203,12 +205,16 @@ func (t *training) endRun(r *run, end *core.AttemptEnded) {
 		delete(t.runs, r.trial)
 	}
 	t.unfetch(r)
-	events := []core.Event{end}
+	var events []core.Event
+	if r.endsWell(end) {
+		events = t.unanswered(r)
+	}
+	events = append(events, end)
 	for _, s := range r.saves {
 		events = append(events, &core.SaveFailed{Trial: r.trial, Attempt: r.attempt, ID: s.id, Error: "the trainable had ended"})
 	}
 	r.saves = nil
-	t.inbox.post(events...)
+	t.postAfterExports(r, events)
 }
 
 // over is endRun for those who do not hold the lock.

@@ -97,6 +97,8 @@ type run struct {
 	// checkpoint is where that is; the run is given a copy of it.
 	checkpoint string
 	saves      []pendingSave
+	exports    exports
+	pausing    bool           // told to stop, and to go on later
 	stop       *train.Command // told before it had a process
 	timer      func() bool
 	killed     bool
@@ -396,6 +398,7 @@ func (t *training) stopRun(a core.StopAttempt, dir string) {
 		}
 	}
 	there := t.with(a.Trial, a.Attempt, func(r *run) {
+		r.pausing = a.Paused
 		if stop.Dir != "" {
 			r.saves = append(r.saves, pendingSave{id: a.SaveID, dir: stop.Dir})
 		}

@@ -62,6 +62,9 @@ func (t *trials) start(a core.StartAttempt) *sdk.Trial {
 	for _, slot := range a.Placement.Slots {
 		x.Devices = append(x.Devices, slot.Devices...)
 	}
+	if len(e.Export) > 0 {
+		x.Export, x.ExportDir = e.Export, storage.NewExports(x.Dir)
+	}
 	if a.Restore.ID != 0 {
 		x.Restore, x.Iteration = storage.RestoredDir(x.Dir, a.Attempt), a.Restore.Iteration
 	}

@@ -170,6 +170,9 @@ func (s *Story) events(c command) ([]core.Event, error) {
 			NeverStarted: c.has("never"), RestoreFailed: c.has("badrestore"), Damaged: c.has("damaged")}}, nil
 	case "saved", "unsaved":
 		return s.saved(c)
+	case "exported":
+		no := core.TrialNo(c.first())
+		return []core.Event{&core.ModelExported{Trial: no, Attempt: s.attempt(c, no), Format: c.text("as"), Bytes: c.number("bytes"), Error: c.quoted()}}, nil
 	}
 	return s.user(c)
 }
@@ -333,6 +336,9 @@ func (s *Story) trials() string {
 		s.M.EachSummary(core.TrialNo(no), func(id core.MetricID, x stat.Summary) {
 			fmt.Fprintf(&out, ", %s %v (min %v, max %v)", s.M.MetricName(id), x.Last, x.Min, x.Max)
 		})
+		for _, x := range s.M.Exports(core.TrialNo(no)) {
+			fmt.Fprintf(&out, ", %s: %d bytes %s", x.Format, x.Bytes, x.Error)
+		}
 		if v.Reason != "" {
 			fmt.Fprintf(&out, ": %s", v.Reason)
 		}

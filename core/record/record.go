@@ -37,6 +37,7 @@ const (
 	kindOfferMade
 	kindOfferWithdrawn
 	kindTrialLearned
+	kindModelExported
 )
 
 // Append appends the record of an event that happened at the running time at,
@@ -156,6 +157,8 @@ func kindOf(e core.Event) uint64 {
 		return kindOfferWithdrawn
 	case *core.TrialLearned:
 		return kindTrialLearned
+	case *core.ModelExported:
+		return kindModelExported
 	}
 	return 0
 }
@@ -185,6 +188,7 @@ var makers = [...]func() core.Event{
 	kindOfferMade:           func() core.Event { return new(core.OfferMade) },
 	kindOfferWithdrawn:      func() core.Event { return new(core.OfferWithdrawn) },
 	kindTrialLearned:        func() core.Event { return new(core.TrialLearned) },
+	kindModelExported:       func() core.Event { return new(core.ModelExported) },
 }
 
 func newEvent(kind uint64) core.Event {
@@ -291,6 +295,12 @@ func visitRare(f *fields, e core.Event) {
 		f.u64(4, &e.Iteration)
 		f.i64(5, &e.TrainNS)
 		f.boolean(6, &e.Failed)
+	case *core.ModelExported:
+		number32(f, 1, &e.Trial)
+		number32(f, 2, &e.Attempt)
+		f.str(3, &e.Format)
+		f.i64(4, &e.Bytes)
+		f.str(5, &e.Error)
 	}
 }
 

@@ -129,6 +129,8 @@ func kindOf(m fs.FileMode) string {
 		return "a pipe"
 	case m&fs.ModeSocket != 0:
 		return "a socket"
+	case m.IsRegular():
+		return "a file"
 	}
 	return "a special file"
 }

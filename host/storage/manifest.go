@@ -18,6 +18,8 @@ type Manifest struct {
 	Trial     uint32 `json:"trial"`
 	Attempt   uint32 `json:"attempt"`
 	Iteration uint64 `json:"iteration"`
+	// Format is that of an exported model; "" of a checkpoint.
+	Format string `json:"format,omitempty"`
 	// Parent is the checkpoint that the attempt went on from.
 	Parent *Parent `json:"parent,omitempty"`
 	// Files are sorted by path.

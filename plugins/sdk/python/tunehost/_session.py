@@ -123,7 +123,7 @@ class Session:
 def fields(m: trainable_pb2.Trial) -> Dict[str, Any]:
     """A trial's message as a dict that is quick to send on."""
     found = {f.name: getattr(m, f.name) for f in m.DESCRIPTOR.fields}
-    return {**found, "devices": list(m.devices)}
+    return {**found, "devices": list(m.devices), "export": list(m.export)}
 
 
 class _QueueLink(Link):

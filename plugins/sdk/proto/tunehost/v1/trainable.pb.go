@@ -89,6 +89,7 @@ const (
 	TrainEvent_KIND_ENDED       TrainEvent_Kind = 4 // the last event of a run; error is empty when all is well
 	TrainEvent_KIND_LOG         TrainEvent_Kind = 5
 	TrainEvent_KIND_REJECTED    TrainEvent_Kind = 6 // garbage from the trial's program, for its log: not a result
+	TrainEvent_KIND_EXPORTED    TrainEvent_Kind = 7 // export_dir/format holds the model; error says why it does not
 )
 
 // Enum value maps for TrainEvent_Kind.
@@ -101,6 +102,7 @@ var (
 		4: "KIND_ENDED",
 		5: "KIND_LOG",
 		6: "KIND_REJECTED",
+		7: "KIND_EXPORTED",
 	}
 	TrainEvent_Kind_value = map[string]int32{
 		"KIND_UNSPECIFIED": 0,
@@ -110,6 +112,7 @@ var (
 		"KIND_ENDED":       4,
 		"KIND_LOG":         5,
 		"KIND_REJECTED":    6,
+		"KIND_EXPORTED":    7,
 	}
 )
 
@@ -438,6 +441,8 @@ type Trial struct {
 	RunAhead        uint32                 `protobuf:"varint,14,opt,name=run_ahead,json=runAhead,proto3" json:"run_ahead,omitempty"`
 	GraceSeconds    float64                `protobuf:"fixed64,15,opt,name=grace_seconds,json=graceSeconds,proto3" json:"grace_seconds,omitempty"`
 	CheckpointAtEnd bool                   `protobuf:"varint,16,opt,name=checkpoint_at_end,json=checkpointAtEnd,proto3" json:"checkpoint_at_end,omitempty"` // the last result (done) will be saved
+	Export          []string               `protobuf:"bytes,17,rep,name=export,proto3" json:"export,omitempty"`                                             // formats in which the model is wanted when all ends well
+	ExportDir       string                 `protobuf:"bytes,18,opt,name=export_dir,json=exportDir,proto3" json:"export_dir,omitempty"`                      // where they go, each in a folder of its format's name
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
@@ -582,6 +587,20 @@ func (x *Trial) GetCheckpointAtEnd() bool {
 		return x.CheckpointAtEnd
 	}
 	return false
+}
+
+func (x *Trial) GetExport() []string {
+	if x != nil {
+		return x.Export
+	}
+	return nil
+}
+
+func (x *Trial) GetExportDir() string {
+	if x != nil {
+		return x.ExportDir
+	}
+	return ""
 }
 
 type TrainRequest struct {
@@ -769,6 +788,7 @@ type TrainEvent struct {
 	Text          string                 `protobuf:"bytes,9,opt,name=text,proto3" json:"text,omitempty"`                                          // LOG, REJECTED
 	RestoreFailed bool                   `protobuf:"varint,10,opt,name=restore_failed,json=restoreFailed,proto3" json:"restore_failed,omitempty"` // ENDED: the checkpoint could not be loaded
 	NeverStarted  bool                   `protobuf:"varint,11,opt,name=never_started,json=neverStarted,proto3" json:"never_started,omitempty"`    // ENDED: no program, not executable
+	Format        string                 `protobuf:"bytes,12,opt,name=format,proto3" json:"format,omitempty"`                                     // EXPORTED
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -880,6 +900,13 @@ func (x *TrainEvent) GetNeverStarted() bool {
 	return false
 }
 
+func (x *TrainEvent) GetFormat() string {
+	if x != nil {
+		return x.Format
+	}
+	return ""
+}
+
 var File_tunehost_v1_trainable_proto protoreflect.FileDescriptor
 
 const file_tunehost_v1_trainable_proto_rawDesc = "" +
@@ -898,7 +925,7 @@ const file_tunehost_v1_trainable_proto_rawDesc = "" +
 	"\x17RequestResourcesRequest\x12\x16\n" +
 	"\x06params\x18\x01 \x01(\fR\x06params\"8\n" +
 	"\x18RequestResourcesResponse\x12\x1c\n" +
-	"\tresources\x18\x01 \x01(\fR\tresources\"\xca\x03\n" +
+	"\tresources\x18\x01 \x01(\fR\tresources\"\x81\x04\n" +
 	"\x05Trial\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06number\x18\x02 \x01(\rR\x06number\x12\x18\n" +
@@ -918,7 +945,10 @@ const file_tunehost_v1_trainable_proto_rawDesc = "" +
 	"\x10checkpoint_every\x18\r \x01(\x04R\x0fcheckpointEvery\x12\x1b\n" +
 	"\trun_ahead\x18\x0e \x01(\rR\brunAhead\x12#\n" +
 	"\rgrace_seconds\x18\x0f \x01(\x01R\fgraceSeconds\x12*\n" +
-	"\x11checkpoint_at_end\x18\x10 \x01(\bR\x0fcheckpointAtEnd\"E\n" +
+	"\x11checkpoint_at_end\x18\x10 \x01(\bR\x0fcheckpointAtEnd\x12\x16\n" +
+	"\x06export\x18\x11 \x03(\tR\x06export\x12\x1d\n" +
+	"\n" +
+	"export_dir\x18\x12 \x01(\tR\texportDir\"E\n" +
 	"\fTrainRequest\x125\n" +
 	"\bcommands\x18\x01 \x03(\v2\x19.tunehost.v1.TrainCommandR\bcommands\"\xb0\x02\n" +
 	"\fTrainCommand\x122\n" +
@@ -937,7 +967,7 @@ const file_tunehost_v1_trainable_proto_rawDesc = "" +
 	"\tKIND_STOP\x10\x04\x12\r\n" +
 	"\tKIND_KILL\x10\x05\"@\n" +
 	"\rTrainResponse\x12/\n" +
-	"\x06events\x18\x01 \x03(\v2\x17.tunehost.v1.TrainEventR\x06events\"\xdc\x03\n" +
+	"\x06events\x18\x01 \x03(\v2\x17.tunehost.v1.TrainEventR\x06events\"\x87\x04\n" +
 	"\n" +
 	"TrainEvent\x120\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x1c.tunehost.v1.TrainEvent.KindR\x04kind\x12\x10\n" +
@@ -953,7 +983,8 @@ const file_tunehost_v1_trainable_proto_rawDesc = "" +
 	"\x04text\x18\t \x01(\tR\x04text\x12%\n" +
 	"\x0erestore_failed\x18\n" +
 	" \x01(\bR\rrestoreFailed\x12#\n" +
-	"\rnever_started\x18\v \x01(\bR\fneverStarted\"\x80\x01\n" +
+	"\rnever_started\x18\v \x01(\bR\fneverStarted\x12\x16\n" +
+	"\x06format\x18\f \x01(\tR\x06format\"\x93\x01\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fKIND_STARTED\x10\x01\x12\x0f\n" +
@@ -963,7 +994,8 @@ const file_tunehost_v1_trainable_proto_rawDesc = "" +
 	"\n" +
 	"KIND_ENDED\x10\x04\x12\f\n" +
 	"\bKIND_LOG\x10\x05\x12\x11\n" +
-	"\rKIND_REJECTED\x10\x062\xf3\x02\n" +
+	"\rKIND_REJECTED\x10\x06\x12\x11\n" +
+	"\rKIND_EXPORTED\x10\a2\xf3\x02\n" +
 	"\x10TrainableService\x12b\n" +
 	"\x11DescribeTrainable\x12%.tunehost.v1.DescribeTrainableRequest\x1a&.tunehost.v1.DescribeTrainableResponse\x12V\n" +
 	"\rOpenTrainable\x12!.tunehost.v1.OpenTrainableRequest\x1a\".tunehost.v1.OpenTrainableResponse\x12B\n" +
