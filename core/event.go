@@ -128,6 +128,14 @@ type (
 		Iteration uint64
 		Bytes     int64
 	}
+	// StateHeld: the state of a trial that pauses is in memory, as long as this
+	// host lives.
+	StateHeld struct {
+		Trial     TrialNo
+		Attempt   uint32
+		ID        uint32
+		Iteration uint64
+	}
 	// SaveFailed: a checkpoint that was asked for will not come.
 	SaveFailed struct {
 		Trial   TrialNo

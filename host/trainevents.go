@@ -147,7 +147,7 @@ func (t *training) saved(r *run, e *train.Event) {
 	}
 	s := r.saves[0]
 	r.saves = r.saves[1:]
-	if toldNoSpace(e.Error) && r.timer == nil {
+	if toldNoSpace(e.Error) && r.timer == nil && !s.memory {
 		go t.resave(r, s, e.Error)
 		return
 	}
@@ -161,6 +161,10 @@ func (t *training) saved(r *run, e *train.Event) {
 	}
 	if e.Iteration != 0 {
 		s.iteration = e.Iteration
+	}
+	if s.memory {
+		t.hold(r, s)
+		return
 	}
 	m := storage.Manifest{Trial: uint32(r.trial), Attempt: r.attempt, Iteration: s.iteration, Parent: r.parent()}
 	t.commit(r.dir, s.id, m, func() error { return nil })

@@ -41,7 +41,8 @@ type training struct {
 	clock    Clock
 	storage  storage.Dir
 
-	disk *disk
+	disk   *disk
+	memory *storage.Memory // for states of paused trials; nil: none is used
 
 	work   *queue[trainWork]
 	done   chan struct{}
@@ -94,6 +95,7 @@ type run struct {
 	late  func() bool // stops the timer of watchReset; nil: there is none
 	start *sdk.Trial
 	from  core.CheckpointRef // that it goes on from
+	held  bool               // that is in memory
 	// checkpoint is where that is; the run is given a copy of it.
 	checkpoint string
 	saves      []pendingSave
@@ -116,6 +118,7 @@ type pendingSave struct {
 	id        uint32
 	iteration uint64
 	dir       string
+	memory    bool
 }
 
 func (t *training) run(ctx context.Context) {
@@ -147,6 +150,8 @@ func (t *training) do(ctx context.Context, w trainWork) {
 		t.take(a, w.dir)
 	case core.StopAttempt:
 		t.stopRun(a, w.dir)
+	case core.DropState:
+		t.drop(a)
 	}
 }
 
@@ -183,7 +188,7 @@ func (r *run) tell(c train.Command) {
 }
 
 func (t *training) begin(ctx context.Context, a core.StartAttempt, w trainWork) {
-	r := &run{checkpoint: w.checkpoint, trial: a.Trial, attempt: a.Attempt, dir: w.dir, start: w.trial, from: a.Restore, iteration: w.trial.Iteration, heard: t.clock.Now()}
+	r := &run{checkpoint: w.checkpoint, trial: a.Trial, attempt: a.Attempt, dir: w.dir, start: w.trial, from: a.Restore, held: a.Memory, iteration: w.trial.Iteration, heard: t.clock.Now()}
 	t.mu.Lock()
 	t.runs[a.Trial] = r
 	t.mu.Unlock()
@@ -385,8 +390,9 @@ const slowSave = 10 * time.Second
 // stopRun asks, waits for the grace, and then does not ask any more (B-023).
 func (t *training) stopRun(a core.StopAttempt, dir string) {
 	stop := train.Command{Kind: train.Stop, Paused: a.Paused}
+	var save pendingSave
 	if a.SaveID != 0 {
-		staged, err := storage.Stage(dir, a.SaveID)
+		staged, err := t.stage(a, dir)
 		if noSpace(err) {
 			go t.stopLater(a, dir)
 			return
@@ -394,13 +400,13 @@ func (t *training) stopRun(a core.StopAttempt, dir string) {
 		if err != nil {
 			t.unsaved(a.Trial, a.Attempt, a.SaveID, err)
 		} else {
-			stop.Dir = staged
+			save, stop.Dir = staged, staged.dir
 		}
 	}
 	there := t.with(a.Trial, a.Attempt, func(r *run) {
 		r.pausing = a.Paused
 		if stop.Dir != "" {
-			r.saves = append(r.saves, pendingSave{id: a.SaveID, dir: stop.Dir})
+			r.saves = append(r.saves, save)
 		}
 		if r.worker == nil {
 			r.stop = &stop
@@ -457,4 +463,5 @@ func (t *training) close() {
 	gone.Wait()
 	t.leaving.Wait()
 	t.saving.Wait()
+	t.letGo()
 }

@@ -65,6 +65,9 @@ var kinds = []*rapid.Generator[core.Event]{
 	event(func(t *rapid.T) core.Event {
 		return &core.ModelExported{Trial: trial(t), Attempt: u32(t), Format: text(t), Bytes: rapid.Int64().Draw(t, "bytes"), Error: text(t)}
 	}),
+	event(func(t *rapid.T) core.Event {
+		return &core.StateHeld{Trial: trial(t), Attempt: u32(t), ID: u32(t), Iteration: u64(t)}
+	}),
 }
 
 func event(f func(*rapid.T) core.Event) *rapid.Generator[core.Event] { return rapid.Custom(f) }

@@ -38,6 +38,7 @@ const (
 	kindOfferWithdrawn
 	kindTrialLearned
 	kindModelExported
+	kindStateHeld
 )
 
 // Append appends the record of an event that happened at the running time at,
@@ -159,6 +160,8 @@ func kindOf(e core.Event) uint64 {
 		return kindTrialLearned
 	case *core.ModelExported:
 		return kindModelExported
+	case *core.StateHeld:
+		return kindStateHeld
 	}
 	return 0
 }
@@ -189,6 +192,7 @@ var makers = [...]func() core.Event{
 	kindOfferWithdrawn:      func() core.Event { return new(core.OfferWithdrawn) },
 	kindTrialLearned:        func() core.Event { return new(core.TrialLearned) },
 	kindModelExported:       func() core.Event { return new(core.ModelExported) },
+	kindStateHeld:           func() core.Event { return new(core.StateHeld) },
 }
 
 func newEvent(kind uint64) core.Event {
@@ -301,6 +305,11 @@ func visitRare(f *fields, e core.Event) {
 		f.str(3, &e.Format)
 		f.i64(4, &e.Bytes)
 		f.str(5, &e.Error)
+	case *core.StateHeld:
+		number32(f, 1, &e.Trial)
+		number32(f, 2, &e.Attempt)
+		number32(f, 3, &e.ID)
+		f.u64(4, &e.Iteration)
 	}
 }
 
