@@ -49,6 +49,7 @@ func (t *training) keepExport(r *run, format string, m storage.Manifest) *core.M
 	if err != nil {
 		return t.unexported(r, format, err.Error())
 	}
+	t.remote.saved(storage.ExportDir(r.dir, format))
 	return &core.ModelExported{Trial: r.trial, Attempt: r.attempt, Format: format, Bytes: bytes}
 }
 

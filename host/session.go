@@ -48,6 +48,7 @@ type session struct {
 	plugins    plugins
 	requesting *requesting // nil: trials ask for what the file says
 	relays     []*relay    // reporters that are plugins
+	remote     *remote     // nil: the experiment is here alone
 	inbox      *inbox
 	loop       *Loop
 	crew       *crew
@@ -83,7 +84,7 @@ func newSession(o Options, e *config.Experiment) *session {
 		e.Trainable = nil // whatever the file says, the caller trains
 	}
 	return &session{options: o, experiment: e, clock: o.Clock, machine: core.New(),
-		inbox: newInbox(), failure: make(chan error, 1)}
+		inbox: newInbox(), failure: make(chan error, 1), remote: o.remote}
 }
 
 // after takes steps, each if those before it went well, and closes the session if
@@ -161,6 +162,7 @@ func (s *session) close() {
 			s.log.Error(err.Error())
 		}
 	}
+	s.remote.close()
 	if s.logFile != nil {
 		_ = s.logFile.Close()
 	}

@@ -42,6 +42,7 @@ type training struct {
 	storage  storage.Dir
 
 	disk   *disk
+	remote *remote
 	memory *storage.Memory // for states of paused trials; nil: none is used
 
 	work   *queue[trainWork]
@@ -378,6 +379,7 @@ func (t *training) commit(dir string, id uint32, m storage.Manifest, prepare fun
 			t.unsaved(core.TrialNo(m.Trial), m.Attempt, id, err)
 			return
 		}
+		t.remote.saved(storage.CheckpointDir(dir, id))
 		if d := t.clock.Since(started); d > slowSave {
 			t.log.Slow("saving a checkpoint", d)
 		}

@@ -129,3 +129,19 @@ func (f *File) compare(sum string, err error) error {
 	}
 	return nil
 }
+
+// ManifestText is a checkpoint's manifest as it stands.
+func ManifestText(dir string) ([]byte, error) { return os.ReadFile(filepath.Join(dir, manifest)) }
+
+// FileIn is where a checkpoint has the file of its manifest.
+func FileIn(dir, path string) string { return filepath.Join(dir, contents, filepath.FromSlash(path)) }
+
+// NoCheckpoint says that no checkpoint is in or below a folder of this name: it
+// holds a checkpoint's files, or is one that is being made or removed.
+func NoCheckpoint(name string) bool {
+	switch filepath.Ext(name) {
+	case beingMade, beingGone:
+		return true
+	}
+	return name == contents || name == restored || name == own || name == exporting
+}
