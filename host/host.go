@@ -110,11 +110,16 @@ func turn(ctx context.Context) func(*session, error) (Ended, error) {
 }
 
 // ready begins an experiment, or takes up what it has left behind.
-func ready(ctx context.Context, o Options, e *config.Experiment) (*session, error) {
+func ready(ctx context.Context, o Options, e *config.Experiment) (s *session, err error) {
 	dir, err := o.place(ctx, e)
 	if err != nil {
 		return nil, err
 	}
+	defer func() {
+		if err != nil {
+			o.remote.close()
+		}
+	}()
 	known := dir.Exists()
 	if !known && o.Resume != "" && o.Resume != "auto" && o.Resume != "prompt" {
 		return nil, userError("%s: there is no experiment to go on with (--resume %s); leave --resume out to start one", dir.Path(), o.Resume)
@@ -174,9 +179,14 @@ func Resume(ctx context.Context, path string, o Options) (Ended, error) {
 		return Ended{}, err
 	}
 	if !dir.Exists() {
+		o.remote.close()
 		return Ended{}, userError("%s: there is no experiment here; name the directory that `tunehost ls` shows", path)
 	}
-	return turn(ctx)(goOn(o, nil, dir))
+	s, err := goOn(o, nil, dir)
+	if err != nil {
+		o.remote.close()
+	}
+	return turn(ctx)(s, err)
 }
 
 // Abort kills whatever was started and returns; what is recorded stays.

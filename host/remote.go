@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/host/mirror"
 	"github.com/tunehost/tunehost/host/storage"
@@ -143,6 +144,23 @@ func setAside(dir storage.Dir, keep bool) error {
 			err = os.RemoveAll(from)
 		}
 		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remakeTrials makes the directories of trials that ran on another machine, for what
+// reporters write in them. Files of the trials' own did not come along.
+func (s *session) remakeTrials() error {
+	if s.remote == nil {
+		return nil
+	}
+	for no := range core.TrialNo(s.machine.Trials()) {
+		if s.machine.View(no).Attempt == 0 {
+			continue
+		}
+		if err := s.dir.MakeTrialDir(s.trials.dir(no), s.machine.Params(no)); err != nil {
 			return err
 		}
 	}

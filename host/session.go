@@ -259,7 +259,7 @@ func (s *session) open(changed bool) error {
 	if opened.Cut != nil {
 		s.log.Warn("the end of the record was torn by a crash and is cut off: " + opened.Cut.String())
 	}
-	if err := errors.Join(s.sameTrainer(), s.extendable(), s.recallLessons(), s.recallStart()); err != nil {
+	if err := errors.Join(s.sameTrainer(), s.extendable(), s.recallLessons(), s.recallStart(), s.remakeTrials()); err != nil {
 		return err
 	}
 	if err := s.openPlugins(s.machine.Observations(), s.machine.Decided()); err != nil {

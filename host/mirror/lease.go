@@ -33,6 +33,7 @@ type claim struct {
 	Owner string `json:"owner"`
 	Host  string `json:"host"`
 	PID   int    `json:"pid"`
+	Where string `json:"where,omitempty"`
 	// Serial changes with each renewal and each host.
 	Serial   string `json:"serial"`
 	Released bool   `json:"released,omitempty"`
@@ -86,7 +87,7 @@ func Take(ctx context.Context, s *Store, t Timing, owner string, say func(string
 	if err != nil {
 		host = "an unknown machine"
 	}
-	l := &Lease{store: s, timing: t, mine: claim{Owner: owner, Host: host, PID: os.Getpid(), Serial: rand.Text()}}
+	l := &Lease{store: s, timing: t, mine: claim{Owner: owner, Host: host, PID: os.Getpid(), Where: here(), Serial: rand.Text()}}
 	was, err := s.claim(ctx)
 	switch {
 	case errors.Is(err, ErrNone):
@@ -100,7 +101,7 @@ func Take(ctx context.Context, s *Store, t Timing, owner string, say func(string
 		return nil, err
 	}
 	l.Ours, l.mine.Owner = was.Owner == owner, was.Owner
-	if !l.Ours && !was.Released {
+	if !l.Ours && !was.Released && !was.dead() {
 		say(fmt.Sprintf("%s was run by process %d on %s; waiting %v to see that it has ended", s.url, was.PID, was.Host, t.Expire))
 		if err := l.outlive(ctx, was); err != nil {
 			return nil, err

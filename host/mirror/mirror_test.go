@@ -28,8 +28,8 @@ type machine struct {
 	journal *journal.Journal
 }
 
-// url is a shared directory.
-func url(t *testing.T) string { return "file://" + filepath.ToSlash(t.TempDir()) + "/name" }
+// shared is a shared directory.
+func shared(t *testing.T) string { return "file://" + filepath.ToSlash(t.TempDir()) + "/name" }
 
 // on is another machine with the same storage.
 func on(t *testing.T, url string) *machine {
@@ -159,7 +159,7 @@ func (m *machine) state(id uint32) string {
 // other has added.
 func TestAnotherMachineGoesOn(t *testing.T) {
 	t.Parallel()
-	u := url(t)
+	u := shared(t)
 	a := on(t, u).begin()
 	a.record("one")
 	a.checkpoint(1, "first")
@@ -190,7 +190,7 @@ func TestAnotherMachineGoesOn(t *testing.T) {
 // each checkpoint that the record names is whole.
 func TestLostMachine(t *testing.T) {
 	t.Parallel()
-	u := url(t)
+	u := shared(t)
 	a := on(t, u).begin()
 	for i := range uint32(40) { // more pieces than are kept apart
 		a.checkpoint(i+1, strings.Repeat("x", int(i)))
@@ -220,7 +220,7 @@ func TestLostMachine(t *testing.T) {
 // not copied is.
 func TestSameMachine(t *testing.T) {
 	t.Parallel()
-	u := url(t)
+	u := shared(t)
 	a := on(t, u).begin()
 	a.record("one")
 	mirror.Round(t, a.mirror)
@@ -243,7 +243,7 @@ func TestSameMachine(t *testing.T) {
 // Two hosts do not run the same experiment.
 func TestLease(t *testing.T) {
 	t.Parallel()
-	u := url(t)
+	u := shared(t)
 	a := on(t, u).begin()
 	b := on(t, u)
 	_, err := mirror.Take(t.Context(), b.store, quick, b.owner, func(string) {})
@@ -263,7 +263,7 @@ func TestLease(t *testing.T) {
 // A storage that fails is tried again, and loses nothing.
 func TestStorageFails(t *testing.T) {
 	t.Parallel()
-	u := url(t)
+	u := shared(t)
 	a := on(t, u).begin()
 	a.record("one")
 	mirror.Round(t, a.mirror)
