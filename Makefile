@@ -19,12 +19,14 @@ PYTHON_PACKAGES := 'scikit-learn>=1.4,<2' 'optuna>=4.4,<6' 'cmaes>=0.12' 'mypy>=
 # every one from 5 on. It has wheels for Python 3.7 to 3.12.
 PROTOC_PACKAGES := 'grpcio-tools==1.62.3' 'setuptools<80'
 
-# What a caller may set: make bench PKG=./core/..., make fuzz FUZZTIME=10m.
+# What a caller may set: make bench PKG=./core/..., make fuzz FUZZTIME=10m, make torture TIME=1h.
 PKG ?= ./...
 BENCH ?= .
 FUZZTIME ?= 30s
 SEEDS ?= 100000
 KILLS ?= 200
+RUN ?=
+TIME ?= 10m
 
 TOOLS := $(CURDIR)/.tools
 BUF := $(TOOLS)/buf-$(BUF_VERSION)/node_modules/.bin/buf
@@ -232,12 +234,20 @@ hostbench: ## what the whole command costs, beside plain starts of programs; see
 	@go build -o $(TOOLS)/tunehost ./cmd/tunehost
 	@go run ./bench/hostbench $(TOOLS)/tunehost
 
+.PHONY: torture
+torture: ## real experiments for TIME=10m: kills, full disks, no permissions, no record; then the record against the trials' own logs
+	nice -n 10 go test -count=1 -timeout 0 -v ./host/hosttest/torture -run TestTorture -torture.time $(TIME)
+
 .PHONY: soak
-soak: ## simulated worlds and crashes of the journal (SEEDS=100000 of each), KILLS=200 of real hosts, all of conformance
+soak: torture ## simulated worlds and crashes of the journal (SEEDS=100000 of each), KILLS=200 of real hosts, torture, all of conformance
 	go test -count=1 -timeout 0 ./core -run TestWorlds -seeds $(SEEDS)
 	go test -count=1 -timeout 0 ./core/journal -run TestRandomLives -lives $(SEEDS)
 	go test -race -count=1 -timeout 0 ./host/hosttest -run TestKilledHosts -kills $(KILLS)
 	go test -count=1 -timeout 0 ./cmd/tunehost -run TestConformance -long
+
+.PHONY: mutants
+mutants: ## plants the bugs of internal/mutants one at a time: tests must find each (RUN=EXPRESSION)
+	@go run ./internal/mutants -run '$(RUN)'
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME=30s

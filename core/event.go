@@ -245,7 +245,9 @@ const (
 	Resume CommandKind = iota + 1
 	// EndTrial ends a trial that waits or is paused.
 	EndTrial
-	// Exploit makes Trial go on from Donor's checkpoint with Params.
+	// Exploit makes Trial go on from Donor's checkpoint with Params. The donor
+	// may be the trial itself, which then changes its parameters; without Params
+	// that is refused.
 	Exploit
 	// Resize changes the request of a trial that does not run (B-037).
 	Resize

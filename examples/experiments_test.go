@@ -20,11 +20,12 @@ func TestExperiments(t *testing.T) {
 	}{
 		{"quickstart/experiment.yaml", 60, func(accuracy float64) bool { return accuracy > 0.97 }},
 		{"shell/experiment.yaml", 20, func(loss float64) bool { return loss < 1e-3 }},
+		{"placement/experiment.yaml", 4, func(accuracy float64) bool { return accuracy > 0.9 }},
 		{"python-script/print.yaml", 8, func(loss float64) bool { return loss < 0.15 }},
 		{"python-script/channel.yaml", 8, func(loss float64) bool { return loss < 0.15 }},
 	} {
 		t.Run(strings.TrimSuffix(c.file, ".yaml"), func(t *testing.T) {
-			if strings.HasPrefix(c.file, "python") {
+			if strings.HasPrefix(c.file, "python") || strings.HasPrefix(c.file, "placement") {
 				needScikit(t)
 			}
 			storage := t.TempDir()

@@ -20,10 +20,21 @@ func check(o Options, e *config.Experiment) error {
 		errs = append(errs, checkFormat(ref))
 	}
 	errs = append(errs, missing(o, e)...)
+	errs = append(errs, workless(e))
 	if err := errors.Join(errs...); err != nil {
 		return &UserError{err}
 	}
 	return nil
+}
+
+// workless: workers are started of a command. A plugin is told of its bundles, and
+// is one process.
+func workless(e *config.Experiment) error {
+	if e.Placement == nil || !e.Placement.Workers || e.Trainable == nil || e.Trainable.Plugin == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: placement.workers starts trainable.command once for each bundle, and this trainable is the plugin %q: "+
+		"leave workers out; the plugin is told of its bundles", e.PosOf("placement.workers"), e.Trainable.Plugin.Name)
 }
 
 // missing are keys of the file that this version takes and cannot do yet. An
@@ -33,7 +44,7 @@ func missing(o Options, e *config.Experiment) (errs []error) {
 		key string
 		set bool
 	}{
-		{"placement.workers", e.Placement != nil && e.Placement.Workers},
+		{"export", o.manual && len(e.Export) > 0},
 		{"executor", e.Executor.Name != "local"},
 		{"storage", o.manual && mirror.IsURL(e.Storage)},
 	} {

@@ -87,20 +87,25 @@ func readJournal(dir string) func(func([]byte) (bool, error)) error {
 			return err
 		}
 		defer d.Close()
-		r := journal.NewReader(d)
-		defer r.Close()
-		for {
-			_, records, err := r.Next()
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
-			if err != nil {
+		return readRecord(d, f)
+	}
+}
+
+// readRecord calls f with the records, in order, until f says no.
+func readRecord(d journal.ReadFS, f func([]byte) (bool, error)) error {
+	r := journal.NewReader(d)
+	defer r.Close()
+	for {
+		_, records, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for _, b := range records {
+			if more, err := f(b); err != nil || !more {
 				return err
-			}
-			for _, b := range records {
-				if more, err := f(b); err != nil || !more {
-					return err
-				}
 			}
 		}
 	}

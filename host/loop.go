@@ -126,7 +126,7 @@ func untilQuery(batch []news) []news {
 // has taken, which is at least one.
 func (l *Loop) step(batch []news) (int, error) {
 	started := l.clock.Now()
-	l.tick(started)
+	l.tick()
 	n, err := l.encode(batch)
 	if err != nil {
 		return 0, err
@@ -134,7 +134,7 @@ func (l *Loop) step(batch []news) (int, error) {
 	if err := l.keep(); errors.Is(err, errFull) {
 		return 0, err
 	} else if err != nil {
-		return 0, fmt.Errorf("the record cannot be written: %w", err)
+		return 0, unrecorded(err)
 	}
 	for _, b := range l.records {
 		if err := l.apply(b); err != nil {
@@ -142,6 +142,9 @@ func (l *Loop) step(batch []news) (int, error) {
 		}
 	}
 	l.stepped = true
+	if o, _ := l.machine.Outcome(); o == 0 {
+		l.finished = false // what had ended was taken up again by what came after
+	}
 	l.crew.Flush()
 	if d := l.clock.Since(started); d > slowStep {
 		l.log.Slow("the loop's step", d)
@@ -149,16 +152,21 @@ func (l *Loop) step(batch []news) (int, error) {
 	return n, nil
 }
 
+// unrecorded ends a host: what happens from here on could not be gone on with.
+func unrecorded(err error) error {
+	return fmt.Errorf("the record cannot be written, and everything is stopped: %w", err)
+}
+
 // tick sets the running time, which never goes back.
-func (l *Loop) tick(t time.Time) {
+func (l *Loop) tick() {
 	if !l.timed {
-		l.now = max(l.now, int64(l.before+t.Sub(l.began)))
+		l.now = max(l.now, int64(l.before+l.clock.Since(l.began)))
 	}
 }
 
 // time is the running time now.
 func (l *Loop) time() int64 {
-	l.tick(l.clock.Now())
+	l.tick()
 	return l.now
 }
 

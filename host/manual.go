@@ -81,40 +81,21 @@ func (m *manual) turn(ctx context.Context) error {
 		if err := m.step(); err != nil {
 			return err
 		}
-		if busy, err := m.consult(ctx); err != nil || !busy {
-			return err
+		if busy := m.consult(ctx); !busy || ctx.Err() != nil {
+			return ctx.Err()
 		}
 	}
 }
 
 // step records and applies what is in the inbox.
 func (m *manual) step() error {
-	select {
-	case m.broken = <-m.failure:
-	default:
+	for busy := true; busy && m.broken == nil; {
+		busy, m.broken = m.session.step()
 	}
-	for m.broken == nil {
-		batch := m.inbox.take(nil)
-		if len(batch) == 0 {
-			return nil
-		}
-		m.broken = m.loop.stepAll(batch)
+	if m.broken != nil {
+		return &asktell.Fatal{Err: m.broken}
 	}
-	return &asktell.Fatal{Err: m.broken}
-}
-
-// consult has one plugin take what waits for it, if anything does. What its
-// answer or its failure leads to is in the inbox then.
-func (m *manual) consult(ctx context.Context) (busy bool, err error) {
-	if items := m.crew.scheduling.work.poll(); len(items) > 0 {
-		_ = m.crew.scheduling.handle(ctx, items)
-		return true, ctx.Err()
-	}
-	if items := m.crew.searching.work.poll(); len(items) > 0 {
-		_ = m.crew.searching.handle(ctx, items)
-		return true, ctx.Err()
-	}
-	return false, nil
+	return nil
 }
 
 // happen is turn after events.

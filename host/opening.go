@@ -29,26 +29,30 @@ const callTimeout = 5 * time.Minute
 
 // opener starts the plugins that an experiment names.
 type opener struct {
-	experiment *config.Experiment
-	seed       uint64
-	plugins    *bundled.Registry
-	loader     *loader
-	baseDir    string // of the experiment file
-	log        *Log
-	logPath    string
-	clock      Clock
-	mark       string        // of what this host starts
-	planned    *int64        // trials, where they are not those of the file
-	timeout    time.Duration // of a call; 0: callTimeout
-	// run is the run's id; snapshotDir "": no snapshots are kept.
-	run, snapshotDir string
-	snapshotEvery    uint64
-	// inProcess runs bundled plugins without a process of their own.
-	inProcess bool
+	experiment    *config.Experiment
+	seed          uint64
+	plugins       *bundled.Registry
+	loader        *loader
+	baseDir       string // of the experiment file
+	log           *Log
+	logPath       string
+	clock         Clock
+	mark          string        // of what this host starts
+	planned       *int64        // trials, where they are not those of the file
+	timeout       time.Duration // of a call; 0: callTimeout
+	run           string        // its id
+	shelf         Shelf         // nil: no snapshots are kept
+	snapshotEvery uint64
+	// inProcess runs bundled plugins without a process of their own, and alone in
+	// one goroutine, without deadlines.
+	inProcess, alone bool
 }
 
 // deadlines are those of one call, and of starting and opening a plugin.
 func (o *opener) deadlines(kind sdk.Kind, ref config.PluginRef) (call, open time.Duration) {
+	if o.alone {
+		return 0, 0
+	}
 	if call = o.experiment.Sandbox.CallTimeout; call > 0 && o.isModule(kind, ref) {
 		return call, sandbox.StartTimeout + call
 	}
@@ -289,7 +293,8 @@ func (o *opener) commandOptions() map[string]any {
 	}
 	return map[string]any{"command": t.Command, "env": orEmpty(t.Env), "inherit_env": t.InheritEnv, "environ": os.Environ(),
 		"metrics": metrics, "objectives": objectives, "parameters": append([]string{}, parameters...),
-		"log": logOption(e.Log), "deadline": t.Deadline.Seconds(), "base_dir": o.baseDir}
+		"log": logOption(e.Log), "deadline": t.Deadline.Seconds(), "base_dir": o.baseDir,
+		"workers": e.Placement != nil && e.Placement.Workers}
 }
 
 func orEmpty(m map[string]string) map[string]string {
@@ -324,10 +329,14 @@ func (o *opener) open(ctx context.Context, h *history, told, decided uint64) (p 
 	p.scheduled = o.snapshots(sdk.KindScheduler, o.experiment.Scheduler, forScheduler)
 	var wait sync.WaitGroup
 	var errs [3]error
-	wait.Go(func() { p.searcher, errs[0] = o.searcher(ctx, h, told, p.searched) })
-	wait.Go(func() { p.scheduler, errs[1] = o.scheduler(ctx, h, decided, p.scheduled) })
+	begin := wait.Go
+	if o.alone {
+		begin = func(f func()) { f() }
+	}
+	begin(func() { p.searcher, errs[0] = o.searcher(ctx, h, told, p.searched) })
+	begin(func() { p.scheduler, errs[1] = o.scheduler(ctx, h, decided, p.scheduled) })
 	if o.experiment.Trainable != nil {
-		wait.Go(func() { p.trainer, errs[2] = o.trainable(ctx, nil) })
+		begin(func() { p.trainer, errs[2] = o.trainable(ctx, nil) })
 	}
 	wait.Wait()
 	for _, err := range errs {

@@ -18,7 +18,7 @@ const linger = 50 * time.Millisecond
 // somebody was told.
 type publishing struct {
 	record    Recorder
-	reporters []*reporting
+	reporters []listener
 	log       *Log
 	clock     Clock
 	fail      func(error)
@@ -30,6 +30,14 @@ type publishing struct {
 	wake    chan struct{}
 	closing chan struct{}
 	done    chan struct{}
+}
+
+// listener is told what is safe.
+type listener interface {
+	put([]report.Event)
+	// end is called after the last put; await waits until all is heard.
+	end()
+	await(context.Context)
 }
 
 func newPublishing(r Recorder, log *Log, clock Clock, fail func(error), remote *remote) *publishing {
@@ -97,7 +105,7 @@ func (p *publishing) publish() {
 	p.events, p.deeds = make([]report.Event, 0, len(events)), nil // as many may come again
 	p.mu.Unlock()
 	if err := p.record.Sync(); err != nil {
-		p.fail(err)
+		p.fail(unrecorded(err))
 		return
 	}
 	for _, r := range p.reporters {

@@ -49,17 +49,22 @@ func (s *scheduling) run(ctx context.Context) {
 	defer close(s.done)
 	for {
 		items, ok := s.work.take()
-		if !ok {
+		if !ok || s.take(ctx, items) != nil {
 			return
 		}
-		if s.handle(ctx, items) != nil {
-			return
-		}
-		s.answered.Add(uint64(len(items)))
 		if s.work.empty() {
 			s.checkStuck()
 		}
 	}
+}
+
+// take handles what was put.
+func (s *scheduling) take(ctx context.Context, items []scheduleWork) error {
+	err := s.handle(ctx, items)
+	if err == nil {
+		s.answered.Add(uint64(len(items)))
+	}
+	return err
 }
 
 // handle ends the experiment, saved, when the scheduler is beyond help (B-077).

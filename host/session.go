@@ -12,6 +12,7 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/core/record"
+	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/local"
 	"github.com/tunehost/tunehost/host/report"
@@ -39,6 +40,7 @@ type session struct {
 	mark       string         // of what this host starts
 	warden     *warden.Warden // nil where nothing is started
 	logFile    io.Closer
+	crash      *crashReport // nil where there is none
 	disk       *disk
 	clock      Clock
 	machine    *core.Machine
@@ -63,6 +65,8 @@ type session struct {
 	// extends is the experiment as it was before this host extended it; nil: it
 	// did not.
 	extends *config.Experiment
+	// rig is what stands for a machine; nil: this one is real.
+	rig *Rig
 
 	last    int64 // running time of the last event recorded by an earlier host
 	begun   bool  // an earlier host has recorded something
@@ -70,6 +74,7 @@ type session struct {
 	untold  []scheduleWork
 	early   []report.Event // observations made before the drivers run
 	failure chan error
+	broken  bool // it ended with an error, which was told
 	// reported is the last event that the files are known to have, toldBefore
 	// the last one of earlier hosts.
 	reported, toldBefore uint64
@@ -114,6 +119,10 @@ func (s *session) occupy(dir storage.Dir) (err error) {
 	}
 	s.dir, s.logFile, s.read = dir, f, readJournal(dir.Journal())
 	s.keepLog(f)
+	for _, text := range dir.Doubts() {
+		s.log.Warn(text)
+	}
+	s.expectCrash()
 	s.guard()
 	return nil
 }
@@ -158,11 +167,12 @@ func (s *session) close() {
 		s.warden.Close()
 	}
 	if s.record != nil {
-		if err := s.record.Close(); err != nil && !errors.Is(err, journal.ErrClosed) {
+		if err := s.record.Close(); err != nil && !s.broken && !errors.Is(err, journal.ErrClosed) {
 			s.log.Error(err.Error())
 		}
 	}
 	s.remote.close()
+	s.endCrash()
 	if s.logFile != nil {
 		_ = s.logFile.Close()
 	}
@@ -224,8 +234,11 @@ func newRecord(d storage.Dir, id journal.RunID) (Recorder, error) {
 		return nil, err
 	}
 	j, err := journal.Create(fs, journal.Options{RunID: id})
+	if err == nil {
+		return j, nil
+	}
 	if !errors.Is(err, journal.ErrExists) {
-		return j, err
+		return nil, err
 	}
 	if found, err := journal.Verify(fs, journal.Options{}, nil); err != nil || found.Next > 1 {
 		return nil, userError("%s has the record of an experiment, but %s is gone: put it back, or give the new experiment another --name", d.Journal(), d.Experiment())
@@ -236,7 +249,10 @@ func newRecord(d storage.Dir, id journal.RunID) (Recorder, error) {
 	if fs, err = journal.MakeDir(d.Journal()); err != nil {
 		return nil, err
 	}
-	return journal.Create(fs, journal.Options{RunID: id})
+	if j, err = journal.Create(fs, journal.Options{RunID: id}); err != nil {
+		return nil, err
+	}
+	return j, nil
 }
 
 // open replays the record; that is all of resuming.
@@ -246,18 +262,15 @@ func (s *session) open(changed bool) error {
 		return &UserError{err}
 	}
 	fs, err := journal.OpenDir(s.dir.Journal())
+	if errors.Is(err, os.ErrNotExist) {
+		return userError("%s: the experiment's record is gone: put it back, or give the new experiment another --name", s.dir.Journal())
+	}
 	if err != nil {
 		return err
 	}
-	s.prepare()
 	s.reported = files.Reported(s.dir.Path())
-	j, opened, err := journal.Open(fs, journal.Options{RunID: id}, s.replay)
-	if err != nil {
+	if err := s.takeUp(fs, journal.Options{RunID: id}, s.replay); err != nil {
 		return &UserError{fmt.Errorf("%s: %w", s.dir.Journal(), err)}
-	}
-	s.record, s.begun, s.toldBefore = j, opened.Next > 1, s.narrator.last()
-	if opened.Cut != nil {
-		s.log.Warn("the end of the record was torn by a crash and is cut off: " + opened.Cut.String())
 	}
 	if err := errors.Join(s.sameTrainer(), s.extendable(), s.recallLessons(), s.recallStart(), s.remakeTrials()); err != nil {
 		return err
@@ -278,6 +291,20 @@ func (s *session) open(changed bool) error {
 		return err
 	}
 	s.start(first)
+	return nil
+}
+
+// takeUp opens the record and has it replayed.
+func (s *session) takeUp(fs journal.FS, o journal.Options, replay journal.Replay) error {
+	s.prepare()
+	j, opened, err := journal.Open(fs, o, replay)
+	if err != nil {
+		return err
+	}
+	s.record, s.begun, s.toldBefore = j, opened.Next > 1, s.narrator.last()
+	if opened.Cut != nil {
+		s.log.Warn("the end of the record was torn by a crash and is cut off: " + opened.Cut.String())
+	}
 	return nil
 }
 
@@ -322,7 +349,8 @@ func hostname() string {
 
 // replay applies records of earlier hosts. Nothing is done but listening: what
 // is still to be done, the machine says again when this host starts.
-func (s *session) replay(_ uint64, records [][]byte) error {
+func (s *session) replay(_ uint64, records [][]byte) (err error) {
+	defer analysis.Sensible(&err)
 	for _, b := range records {
 		at, e, err := record.Parse(b)
 		if err != nil {
@@ -383,8 +411,11 @@ func (s *session) opener() *opener {
 	o := &opener{experiment: s.experiment, seed: s.file.Seed, plugins: s.options.Plugins, loader: s.loader, baseDir: dirOf(s.file.File),
 		log: s.log, logPath: s.dir.Log(), clock: s.clock, mark: s.mark, timeout: s.options.CallTimeout, inProcess: s.options.inProcess,
 		run: s.file.RunID, snapshotEvery: cmp.Or(s.options.snapshotEvery, snapshotEvery)}
-	if s.lock != nil {
-		o.snapshotDir = s.dir.Snapshots()
+	switch {
+	case s.rig != nil:
+		o.alone, o.shelf = true, s.rig.Snapshots
+	case s.lock != nil:
+		o.shelf = folderShelf(s.dir.Snapshots())
 	}
 	return o
 }

@@ -203,34 +203,15 @@ func (m *simulation) turn(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if batch := m.inbox.take(m.loop.spare); len(batch) > 0 {
-			if err := m.loop.stepAll(batch); err != nil {
-				return err
-			}
-			m.loop.spare = batch
-			continue
+		busy, err := m.step()
+		if err != nil {
+			return err
 		}
-		if !m.consult(ctx) {
+		if !busy && !m.consult(ctx) {
 			return nil
 		}
 	}
 	return nil
-}
-
-// consult has one plugin take what waits for it, if anything does. A failure is in
-// the inbox then.
-func (m *simulation) consult(ctx context.Context) bool {
-	scheduling, searching := m.crew.scheduling, m.crew.searching
-	if items := scheduling.work.poll(); len(items) > 0 {
-		_ = scheduling.handle(ctx, items)
-		scheduling.answered.Add(uint64(len(items)))
-		return true
-	}
-	if items := searching.work.poll(); len(items) > 0 {
-		_ = searching.handle(ctx, items)
-		return true
-	}
-	return false
 }
 
 // advance lets time go on to what happens next.

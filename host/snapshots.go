@@ -35,7 +35,7 @@ const keptSnapshots = 2
 // instead of telling it the whole history. They are a help, never the truth: one
 // that is damaged, of another plugin or too new is passed over.
 type snapshots struct {
-	dir   string // "": they are not kept in files
+	shelf Shelf // nil: they are not kept for later hosts
 	kind  sdk.Kind
 	of    string // what they are of; see snapshotsOf
 	every uint64
@@ -45,6 +45,16 @@ type snapshots struct {
 
 	at  uint64 // of the last one
 	off bool   // the plugin could not make one
+}
+
+// Shelf keeps snapshots by their names.
+type Shelf interface {
+	// List has the names, in any order.
+	List() []string
+	Read(name string) ([]byte, error)
+	// Write keeps one: after a crash it is whole or not there.
+	Write(name string, contents []byte) error
+	Remove(name string) error
 }
 
 // snapshotHead is the first line of a snapshot's file; the state follows.
@@ -66,7 +76,7 @@ func (o *opener) snapshots(kind sdk.Kind, ref config.PluginRef, use purpose) *sn
 	for _, part := range [][]byte{[]byte(o.run), []byte(kind), []byte(ref.Name), []byte(o.program(kind, ref)), ref.Options, problem} {
 		fmt.Fprintf(h, "%d %s ", len(part), part)
 	}
-	return &snapshots{dir: o.snapshotDir, kind: kind, of: hex.EncodeToString(h.Sum(nil)), every: o.snapshotEvery, log: o.log}
+	return &snapshots{shelf: o.shelf, kind: kind, of: hex.EncodeToString(h.Sum(nil)), every: o.snapshotEvery, log: o.log}
 }
 
 // program tells one release of a plugin from the next.
@@ -100,12 +110,11 @@ func (s *snapshots) newest(through uint64) (state []byte, at uint64) {
 
 // list has the events of which there are files, in order.
 func (s *snapshots) list() (list []uint64) {
-	if s.dir == "" {
+	if s.shelf == nil {
 		return nil
 	}
-	entries, _ := os.ReadDir(s.dir) // no directory, no snapshots
-	for _, e := range entries {
-		if text, ok := strings.CutPrefix(e.Name(), string(s.kind)+"-"); ok {
+	for _, name := range s.shelf.List() {
+		if text, ok := strings.CutPrefix(name, string(s.kind)+"-"); ok {
 			if n, err := strconv.ParseUint(text, 10, 64); err == nil {
 				list = append(list, n)
 			}
@@ -115,23 +124,11 @@ func (s *snapshots) list() (list []uint64) {
 	return list
 }
 
-func (s *snapshots) file(at uint64) string {
-	return filepath.Join(s.dir, fmt.Sprintf("%s-%d", s.kind, at))
-}
-
-// maxSnapshotFile is larger than any that is written.
-const maxSnapshotFile = 17 << 20
+func (s *snapshots) name(at uint64) string { return fmt.Sprintf("%s-%d", s.kind, at) }
 
 func (s *snapshots) read(at uint64) ([]byte, error) {
-	file := s.file(at)
-	info, err := os.Lstat(file)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > maxSnapshotFile {
-		return nil, fmt.Errorf("%s is no snapshot", file)
-	}
-	text, err := os.ReadFile(file)
+	file := s.name(at)
+	text, err := s.shelf.Read(file)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +164,7 @@ func (s *snapshots) take(ctx context.Context, p plugin.Instance, told uint64) {
 		return
 	}
 	s.at = told
-	if s.dir != "" && len(state) > 0 {
+	if s.shelf != nil && len(state) > 0 {
 		s.later(func() {
 			if err := s.write(told, state); err != nil {
 				s.log.Info("a snapshot cannot be kept: " + err.Error())
@@ -182,15 +179,53 @@ func (s *snapshots) write(at uint64, state []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := os.Mkdir(s.dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
-		return err
-	}
-	if err := storage.WriteFile(s.file(at), slices.Concat(head, []byte{'\n'}, state)); err != nil {
+	if err := s.shelf.Write(s.name(at), slices.Concat(head, []byte{'\n'}, state)); err != nil {
 		return err
 	}
 	list := s.list()
 	for _, old := range list[:max(len(list)-keptSnapshots, 0)] {
-		err = errors.Join(err, os.Remove(s.file(old)))
+		err = errors.Join(err, s.shelf.Remove(s.name(old)))
 	}
 	return err
 }
+
+// folderShelf keeps snapshots in a folder, which it makes when the first comes.
+type folderShelf string
+
+// maxSnapshotFile is larger than any that is written.
+const maxSnapshotFile = 17 << 20
+
+func (d folderShelf) file(name string) string { return filepath.Join(string(d), name) }
+
+// List implements Shelf.
+func (d folderShelf) List() (names []string) {
+	entries, _ := os.ReadDir(string(d)) // no directory, no snapshots
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// Read implements Shelf.
+func (d folderShelf) Read(name string) ([]byte, error) {
+	file := d.file(name)
+	info, err := os.Lstat(file)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxSnapshotFile {
+		return nil, fmt.Errorf("%s is no snapshot", file)
+	}
+	return os.ReadFile(file)
+}
+
+// Write implements Shelf.
+func (d folderShelf) Write(name string, contents []byte) error {
+	if err := os.Mkdir(string(d), 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	return storage.WriteFile(d.file(name), contents)
+}
+
+// Remove implements Shelf.
+func (d folderShelf) Remove(name string) error { return os.Remove(d.file(name)) }

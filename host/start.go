@@ -42,7 +42,7 @@ func (s *session) first() ([]core.Event, error) {
 		events = append(events, &core.ExperimentStarted{Spec: spec})
 	}
 	events = append(events, s.learnings()...)
-	events = append(events, &core.HostStarted{Wall: s.clock.Now().UnixNano(), PID: uint32(os.Getpid()), Host: hostname()})
+	events = append(events, s.hostStarted())
 	switch {
 	case !s.begun:
 	case !sameSpec(spec, *s.machine.Spec()):
@@ -51,6 +51,16 @@ func (s *session) first() ([]core.Event, error) {
 		events = append(events, &core.SettingsChanged{Spec: spec})
 	}
 	return slices.Concat(events, s.resets(), points, nodes), nil
+}
+
+func (s *session) hostStarted() *core.HostStarted {
+	e := &core.HostStarted{Wall: s.clock.Now().UnixNano()}
+	if s.rig != nil {
+		e.PID, e.Host = s.rig.PID, "rig"
+	} else {
+		e.PID, e.Host = uint32(os.Getpid()), hostname()
+	}
+	return e
 }
 
 // start makes the loop and its crew, and posts what this host begins with.
@@ -69,6 +79,9 @@ func sameSpec(a, b core.Spec) bool {
 
 // nodes are what this machine offers (B-035: checked before anything starts).
 func (s *session) nodes() (events []core.Event, err error) {
+	if s.rig != nil {
+		return joined(s.rig.Nodes), nil
+	}
 	if s.experiment.Trainable == nil {
 		return nil, nil
 	}
@@ -204,7 +217,7 @@ func (s *session) makeTraining() *training {
 	o := s.opener()
 	x := &training{open: o.trainable, shared: t.Shared, reuse: t.Reusable && e.Reuse != "false", gpus: e.Reuse == "true",
 		reset: min(resetLimit, cmp.Or(o.timeout, callTimeout)), grace: e.StopGrace, inbox: s.inbox, log: s.log, clock: s.clock, storage: s.dir,
-		disk: s.disk, remote: s.remote, memory: s.holdStates(t.Saves), work: newQueue[trainWork](), done: make(chan struct{}), ending: make(chan struct{}), runs: map[core.TrialNo]*run{}, workers: map[*worker]bool{}, names: map[string]bool{}}
+		disk: s.disk, fail: s.fail, remote: s.remote, memory: s.holdStates(t.Saves), work: newQueue[trainWork](), done: make(chan struct{}), ending: make(chan struct{}), runs: map[core.TrialNo]*run{}, workers: map[*worker]bool{}, names: map[string]bool{}}
 	if e.Reuse == "true" && !t.Reusable {
 		s.log.Warn("reuse: true: the trainable says that its processes cannot be reused; each trial gets one of its own")
 	}
@@ -233,7 +246,7 @@ func (s *session) makeLoop() {
 
 func (s *session) running() time.Duration { return s.loop.before + s.clock.Since(s.loop.began) }
 
-// fail ends the loop: the record cannot be kept.
+// fail ends the loop: the record cannot be kept, or no trial be run.
 func (s *session) fail(err error) {
 	select {
 	case s.failure <- err:
@@ -264,7 +277,7 @@ func (s *session) run(ctx context.Context) (Ended, error) {
 			broken <- nil
 		}
 	}()
-	err := s.loop.Run(turning)
+	err := s.safely(func() error { return s.loop.Run(turning) })
 	stop()
 	if cause := <-broken; cause != nil {
 		err = cause
@@ -272,7 +285,9 @@ func (s *session) run(ctx context.Context) (Ended, error) {
 	deaf()
 	s.stopDrivers(err != nil)
 	s.remote.finish(s)
-	if err == nil {
+	if s.broken = err != nil; s.broken {
+		s.log.Info("the host stops: " + err.Error()) // the caller says it to the user
+	} else {
 		s.sumUp()
 	}
 	return s.ended(), err
@@ -295,8 +310,8 @@ func (s *session) startDrivers(ctx context.Context) {
 // publish begins to tell reporters.
 func (s *session) publish(reporters []*reporting) {
 	c := s.crew
-	c.publishing.reporters = reporters
 	for _, r := range reporters {
+		c.publishing.reporters = append(c.publishing.reporters, r)
 		go r.run()
 	}
 	go c.publishing.run()

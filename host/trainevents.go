@@ -78,13 +78,7 @@ const maxMetricNames = 2 * sdk.MaxMetrics
 
 // result takes in a result that makes sense, and fails a trial whose does not.
 func (t *training) result(r *run, x sdk.Result) {
-	err := sdk.CheckResult(&x)
-	if err == nil {
-		err = r.follows(x.Iteration)
-	}
-	if err == nil {
-		err = r.waits()
-	}
+	err := r.takes(&x)
 	if err == nil {
 		err = t.nameAll(x.Metrics)
 	}
@@ -93,6 +87,17 @@ func (t *training) result(r *run, x sdk.Result) {
 		return
 	}
 	t.inbox.postResult(&result{r.trial, r.attempt, x})
+}
+
+// takes says what is wrong with a result, beside those that the run has reported.
+func (r *run) takes(x *sdk.Result) error {
+	if err := sdk.CheckResult(x); err != nil {
+		return err
+	}
+	if err := r.follows(x.Iteration); err != nil {
+		return err
+	}
+	return r.waits()
 }
 
 // follows checks that iterations grow. An attempt's first may be any: it may have

@@ -44,6 +44,8 @@ type training struct {
 	disk   *disk
 	remote *remote
 	memory *storage.Memory // for states of paused trials; nil: none is used
+	// fail ends the host: no trial can be run.
+	fail func(error)
 
 	work   *queue[trainWork]
 	done   chan struct{}
@@ -77,7 +79,7 @@ type worker struct {
 	runs    map[uint64]*run
 	out     []train.Command
 	devices []string
-	request string         // of the trials that it has run; "": none yet
+	request string         // shape of what its trials were granted; "": none yet
 	rate    untrusted.Rate // of lines for the log
 }
 
@@ -229,11 +231,15 @@ func (t *training) stopped(r *run) bool {
 func (t *training) place(ctx context.Context, r *run, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	var unusable *storage.UnusableError
 	switch {
 	case t.closed:
 		return
 	case r.stop != nil:
 		t.endRun(r, &core.AttemptEnded{})
+		return
+	case errors.As(err, &unusable): // it is no trial's fault, and each would fail
+		t.fail(fmt.Errorf("no trial can be started, and everything is stopped: %w; mend that, and go on with the experiment", err))
 		return
 	case err != nil:
 		t.endRun(r, unhoused(err))
@@ -297,7 +303,7 @@ func (t *training) assign(r *run, w *worker) {
 	if w.request != "" {
 		t.watchReset(r)
 	}
-	w.request = string(r.start.Resources)
+	w.request = shape(r.start)
 	r.tell(train.Command{Kind: train.Start, Trial: r.start})
 	if r.stop != nil {
 		r.tell(*r.stop)

@@ -3,6 +3,7 @@ package host
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/resource"
@@ -56,11 +57,15 @@ func (t *trials) start(a core.StartAttempt) *sdk.Trial {
 	x := &sdk.Trial{
 		ID: t.id(a.Trial), Number: uint32(a.Trial), Attempt: a.Attempt, Experiment: e.Name,
 		Params: t.machine.Params(a.Trial), Seed: seedFor(t.seed, forTrial, uint64(a.Trial)),
-		Dir: t.dir(a.Trial), Resources: granted(t.machine.Request(a.Trial)), CheckpointEvery: spec.Checkpoint.Every,
+		Dir: t.dir(a.Trial), Resources: granted(t.machine.Request(a.Trial)), Bundles: t.bundles(a), CheckpointEvery: spec.Checkpoint.Every,
 		CheckpointAtEnd: spec.Checkpoint.AtEnd, RunAhead: int(spec.RunAhead), GraceSeconds: e.StopGrace.Seconds(),
 	}
-	for _, slot := range a.Placement.Slots {
-		x.Devices = append(x.Devices, slot.Devices...)
+	for _, b := range x.Bundles {
+		for _, id := range b.Devices {
+			if !slices.Contains(x.Devices, id) { // bundles may share one
+				x.Devices = append(x.Devices, id)
+			}
+		}
 	}
 	if len(e.Export) > 0 {
 		x.Export, x.ExportDir = e.Export, storage.NewExports(x.Dir)
@@ -71,13 +76,23 @@ func (t *trials) start(a core.StartAttempt) *sdk.Trial {
 	return x
 }
 
-// granted is the request in JSON.
-func granted(r resource.Request) []byte {
+// bundles are the places that were granted to an attempt.
+func (t *trials) bundles(a core.StartAttempt) []sdk.Bundle {
+	asked := t.machine.Request(a.Trial).Bundles()
+	out := make([]sdk.Bundle, len(a.Placement.Slots))
+	for i, slot := range a.Placement.Slots {
+		out[i] = sdk.Bundle{Node: t.machine.NodeName(slot.Node), Resources: amountsJSON(asked[i].Items()), Devices: slot.Devices}
+	}
+	return out
+}
+
+// granted is the sum of a request in JSON.
+func granted(r resource.Request) []byte { return amountsJSON(r.Sum()) }
+
+func amountsJSON(items []resource.Item) []byte {
 	amounts := map[string]string{}
-	for _, b := range r.Bundles() {
-		for _, it := range b.Items() {
-			amounts[it.Name] = it.Amount.String()
-		}
+	for _, it := range items {
+		amounts[it.Name] = it.Amount.String()
 	}
 	text, err := json.Marshal(amounts)
 	if err != nil {

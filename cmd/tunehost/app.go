@@ -68,7 +68,7 @@ at a time as fit, and finds the best.`,
 		}
 	}
 	add(running, a.runCommand(), a.resumeCommand(), a.validateCommand(), a.askTellCommand(), a.simulateCommand())
-	add(looking, a.lsCommand(), a.statusCommand(), a.trialsCommand(), a.bestCommand(), a.importanceCommand(), a.logsCommand(), a.watchCommand(), a.replayCommand())
+	add(looking, a.lsCommand(), a.statusCommand(), a.trialsCommand(), a.bestCommand(), a.importanceCommand(), a.lineageCommand(), a.logsCommand(), a.watchCommand(), a.journalCommand(), a.replayCommand())
 	add(steering, a.stopCommand(), a.pauseCommand(), a.unpauseCommand(), a.addCommand())
 	add(other, a.reportCommand(), a.pluginsCommand(), a.conformanceCommand(), a.schemaCommand(), a.doctorCommand(), a.versionCommand())
 	root.SetHelpCommandGroupID(other)

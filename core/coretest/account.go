@@ -21,6 +21,8 @@ type account struct {
 	last    bool // Done was said
 	ended   bool // but for its saves
 	refused bool // a result was: the trainable is ahead of what is counted
+	clone   bool // it was given to start from another's checkpoint, with no results
+	vague   bool // and then, perhaps, to go on from it as the other would
 	ends    int  // how often its end was told
 	ticket  int  // the event with which it began to wait
 	front   bool
@@ -189,6 +191,9 @@ func (a *audit) start(x core.StartAttempt) error {
 		return fmt.Errorf("its checkpoint is %+v", c)
 	}
 	t.iteration, t.values, t.results = c.iteration, slices.Clone(c.values), c.results
+	if t.clone && x.Restore.Trial != t.no {
+		t.values, t.results = nil, 0
+	}
 	return a.inTurn(t)
 }
 
@@ -233,7 +238,7 @@ func (a *audit) save(no core.TrialNo, attempt, id uint32, iteration uint64) erro
 // was asked for.
 func (t *account) saved(id uint32, iteration uint64) *ckpt {
 	c := t.saves[id]
-	if c == nil {
+	if c == nil || c.iteration != iteration { // it had gone on
 		c = &ckpt{iteration: iteration, values: slices.Clone(t.values), results: t.results}
 	}
 	delete(t.saves, id)

@@ -147,7 +147,11 @@ func (a *audit) beforePlugin(e core.Event) {
 		a.answered(e)
 	case *core.TrialGiven:
 		if !a.closing || !a.ends() {
+			first := len(a.trials)
 			a.create(e.Suggestion, e.Extra)
+			for _, t := range a.trials[first:] {
+				t.clone = e.Clone
+			}
 		}
 	case *core.ResultReported:
 		if t := a.live(e.Trial, e.Attempt); t != nil && !t.ended {
@@ -184,6 +188,9 @@ func (a *audit) searched() bool {
 
 func (a *audit) ordered(c core.Command) {
 	t := a.trial(c.Trial)
+	if t != nil && c.Kind == core.Exploit && t.clone {
+		t.vague = true
+	}
 	if t != nil && c.Kind == core.Resize && c.Request != nil && a.was[c.Trial] != core.Running {
 		t.request = c.Request
 	}

@@ -151,7 +151,9 @@ func (c command) command() ([]core.Event, error) {
 		x.Request = &r
 	case "exploit":
 		x.Kind, x.Donor, x.Iteration = core.Exploit, core.TrialNo(c.number("donor")), uint64(c.number("iter"))
-		x.Params = []byte(`{"x":"explored"}`)
+		if !c.has("bare") {
+			x.Params = []byte(`{"x":"explored"}`)
+		}
 	}
 	return []core.Event{&core.SchedulerDecided{Commands: []core.Command{x}}}, nil
 }

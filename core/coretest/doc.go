@@ -23,7 +23,7 @@
 //	run N…                        the trials' attempts have started
 //	result N NAME=X… [iter=K] [done] [checkpoint=PATH] [rule=(…)] [all=(…)] [attempt=K]
 //	decide N VERDICT [until=K] [N VERDICT …]            the scheduler answers
-//	resume N | endtrial N | resize N cpu=K | exploit N donor=K    its commands
+//	resume N | endtrial N | resize N cpu=K | exploit N donor=K [iter=K] [bare]   its commands
 //	end N [why=(…)] [never] [badrestore] [attempt=K]    the attempt is over
 //	saved N [iter=K] | held N | unsaved N why=(…)       the oldest save
 //	exported N as=FORMAT [bytes=K] [why=(…)]            a model of the trial

@@ -145,7 +145,9 @@ func (w *World) orders() []core.Event {
 	switch c.Kind {
 	case core.Exploit:
 		c.Iteration = w.r.Uint64N(4)
-		c.Params = []byte(`{"x":"explored"}`)
+		if !w.one(6) {
+			c.Params = []byte(`{"x":"explored"}`)
+		}
 	case core.Resize:
 		c.Request = w.request()
 	}

@@ -39,6 +39,33 @@ func TestDirIsPrivate(t *testing.T) {
 	}
 }
 
+// B-080: what is written where nobody finds it any more is not recorded, and the journal says so.
+func TestDirTakenAway(t *testing.T) {
+	for name, take := range map[string]func(path string) error{
+		"directory removed": os.RemoveAll,
+		"directory moved":   func(path string) error { return os.Rename(path, path+".moved") },
+		"directory of another": func(path string) error {
+			return errors.Join(os.Rename(path, path+".moved"), os.Mkdir(path, 0o700))
+		},
+		"segment removed": func(path string) error { return os.Remove(filepath.Join(path, "00000000000000000001.tj")) },
+		"parent moved":    func(path string) error { return os.Rename(filepath.Dir(path), filepath.Dir(path)+".moved") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "run", "journal")
+			j := mustCreate(t, makeDir(t, path))
+			mustAppend(t, j, 1)
+			must(t, j.Sync())
+			must(t, take(path))
+			mustAppend(t, j, 1)
+			err := j.Sync()
+			wantError(t, err, journal.ErrFailed)
+			if !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "removed or moved away") {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 func TestDirDoesNotLeadOut(t *testing.T) {
 	path := t.TempDir()
 	outside := filepath.Join(t.TempDir(), "secret")

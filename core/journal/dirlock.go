@@ -30,7 +30,7 @@ type LockedError struct {
 // Error implements error in one line.
 func (e *LockedError) Error() string {
 	if e.PID == 0 {
-		return fmt.Sprintf("%s is in use by another process, which is just starting", e.Dir)
+		return fmt.Sprintf("%s is in use by another process, which is just starting or leaving", e.Dir)
 	}
 	return fmt.Sprintf("%s is in use by process %d on %s since %s: stop that one first", e.Dir, e.PID, e.Host, e.Started)
 }

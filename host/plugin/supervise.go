@@ -209,7 +209,7 @@ func (k *kept[T]) deadline(ctx context.Context) (context.Context, context.Cancel
 // within is a context that ends after d; 0: when its parent does.
 func within(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	if d == 0 {
-		return context.WithCancel(ctx)
+		return ctx, func() {}
 	}
 	return context.WithTimeout(ctx, d)
 }

@@ -115,6 +115,9 @@ func (r *File) Write(d storage.Dir) error {
 // ErrNone is returned where no experiment is.
 var ErrNone = errors.New("there is no experiment here; `tunehost ls` shows those that there are")
 
+// ErrUnreadable is returned for a run.json that is damaged or of a newer version.
+var ErrUnreadable = errors.New("cannot be read")
+
 // Read reads what a directory holds, as it was recorded.
 func Read(d storage.Dir) (*File, *config.Experiment, error) {
 	text, err := os.ReadFile(Path(d))
@@ -126,17 +129,20 @@ func Read(d storage.Dir) (*File, *config.Experiment, error) {
 	}
 	r := &File{}
 	if err := json.NewDecoder(bytes.NewReader(text)).Decode(r); err != nil {
-		return nil, nil, fmt.Errorf("%s is damaged: %w", Path(d), err)
+		return nil, nil, fmt.Errorf("%s %w: %w; put it back from a copy", Path(d), ErrUnreadable, err)
 	}
 	if r.Version != version {
-		return nil, nil, fmt.Errorf("%s: version %d, but this program knows version %d: use a newer tunehost", Path(d), r.Version, version)
+		return nil, nil, fmt.Errorf("%s %w: it has version %d, this program knows version %d: use a newer tunehost", Path(d), ErrUnreadable, r.Version, version)
 	}
 	source, err := os.ReadFile(d.Experiment())
 	if err != nil {
 		return nil, nil, err
 	}
 	e, err := r.Parse(source)
-	return r, e, err
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", d.Experiment(), err)
+	}
+	return r, e, nil
 }
 
 // Parse reads the recorded experiment file with the overrides.
@@ -148,7 +154,7 @@ func (r *File) Parse(source []byte) (*config.Experiment, error) {
 func (r *File) ParseAt(source []byte, extensions int) (*config.Experiment, error) {
 	sets := r.Overrides
 	if extensions < len(r.Extensions) {
-		sets = sets[:min(r.Extensions[extensions].Overrides, len(sets))]
+		sets = sets[:min(max(r.Extensions[extensions].Overrides, 0), len(sets))]
 	}
 	e, err := config.Parse(r.File, source, config.WithSet(sets...), config.WithoutTrainable())
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // sealedMode is that of a checkpoint's files: nobody writes to them any more.
@@ -39,7 +40,7 @@ func commitAs(on disk, blobs, trialDir, dir, final string, m Manifest) (bytes in
 		return 0, err
 	}
 	listed := filepath.Join(dir, manifest)
-	return m.bytes(), steps(
+	return m.Size(), steps(
 		func() error { return on.write(listed, text) },
 		func() error { return on.sync(listed) },
 		func() error { return on.sync(dir) },
@@ -87,6 +88,8 @@ func (s *sealer) seal() (files []File, err error) {
 			return nil
 		case !d.Type().IsRegular():
 			return fmt.Errorf("checkpoint: %s is %s; a checkpoint may hold only plain files and folders", path, kindOf(d.Type()))
+		case !utf8.ValidString(strings.TrimPrefix(path, top)): // a manifest, which is JSON, could not name it
+			return fmt.Errorf("checkpoint: the name %q is not UTF-8; rename the file", path)
 		case len(s.files) == maxFiles:
 			return fmt.Errorf("checkpoint: more than %d files", maxFiles)
 		}

@@ -3,15 +3,21 @@ package storage
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 )
 
 const (
 	manifest = "MANIFEST.json"
 	// maxFiles is how many files one checkpoint may have.
 	maxFiles = 100_000
+	// maxManifest is larger than any that lists so many.
+	maxManifest = 512 << 20
 )
+
+var sha256Pattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 // Manifest lists what a checkpoint holds; a checkpoint without one is not whole.
 type Manifest struct {
@@ -39,7 +45,8 @@ type File struct {
 	SHA256 string `json:"sha256"`
 }
 
-func (m *Manifest) bytes() (sum int64) {
+// Size is the sum of the files, in bytes.
+func (m *Manifest) Size() (sum int64) {
 	for _, f := range m.Files {
 		sum += f.Bytes
 	}
@@ -53,14 +60,50 @@ func (m *Manifest) text() ([]byte, error) {
 
 // ReadManifest reads a checkpoint's manifest. Every error is a [DamagedError].
 func ReadManifest(dir string) (m Manifest, err error) {
-	text, err := os.ReadFile(filepath.Join(dir, manifest))
-	if err != nil {
-		return m, &DamagedError{dir, fmt.Sprintf("%s: %v", manifest, reason(err))}
+	text, err := readPlain(filepath.Join(dir, manifest), maxManifest)
+	if err == nil {
+		err = json.Unmarshal(text, &m)
 	}
-	if err := json.Unmarshal(text, &m); err != nil {
-		return m, &DamagedError{dir, fmt.Sprintf("%s: %v", manifest, err)}
+	if err == nil {
+		err = m.sound()
+	}
+	if err != nil {
+		return Manifest{}, &DamagedError{dir, fmt.Sprintf("%s: %v", manifest, reason(err))}
 	}
 	return m, nil
+}
+
+// readPlain reads a plain file, and no link, of a size that is expected.
+func readPlain(path string, limit int64) ([]byte, error) {
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("it is %s", kindOf(info.Mode()))
+	case info.Size() > limit:
+		return nil, fmt.Errorf("it has %d bytes, more than the %d possible", info.Size(), limit)
+	}
+	return os.ReadFile(path)
+}
+
+// sound says whether the list of files is one that a host makes: each once, in order,
+// and none outside.
+func (m *Manifest) sound() error {
+	if len(m.Files) > maxFiles {
+		return fmt.Errorf("%d files, more than the %d possible", len(m.Files), maxFiles)
+	}
+	for i, f := range m.Files {
+		switch {
+		case !fs.ValidPath(f.Path) || f.Path == ".":
+			return fmt.Errorf("%q is no path of a checkpoint's file", f.Path)
+		case !sha256Pattern.MatchString(f.SHA256): // files are found by it
+			return fmt.Errorf("%q of %s is no SHA-256", f.SHA256, f.Path)
+		case i > 0 && f.Path <= m.Files[i-1].Path:
+			return fmt.Errorf("%q is there twice, or not in order", f.Path)
+		}
+	}
+	return nil
 }
 
 // DamagedError says that a checkpoint is not what was saved.

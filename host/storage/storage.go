@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // Modes: the owner alone reads what an experiment wrote (B-092).
@@ -67,6 +68,9 @@ func (d Dir) Trials() string { return filepath.Join(d.path, "trials") }
 // Log is the host's log.
 func (d Dir) Log() string { return filepath.Join(d.path, "host.log") }
 
+// Crash is the report of a host that failed itself.
+func (d Dir) Crash() string { return filepath.Join(d.path, "crash.txt") }
+
 // Control is a file with the address at which the running host listens.
 func (d Dir) Control() string { return filepath.Join(d.path, "control") }
 
@@ -88,9 +92,26 @@ func (d Dir) Trial(name string) string { return filepath.Join(d.path, "trials", 
 // takes little longer than its files.
 func (d Dir) MakeTrialDir(dir string, params []byte) error {
 	if err := os.Mkdir(dir, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
+		return unusable(err)
 	}
 	return os.WriteFile(filepath.Join(dir, "params.json"), append(params[:len(params):len(params)], '\n'), fileMode)
+}
+
+// UnusableError: no trial of the experiment can have a directory.
+type UnusableError struct{ Err error }
+
+func (e *UnusableError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *UnusableError) Unwrap() error { return e.Err }
+
+// unusable tells what is wrong with the directory of all trials from what is with
+// one's name.
+func unusable(err error) error {
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.EROFS) {
+		return &UnusableError{err}
+	}
+	return err
 }
 
 // WriteFile replaces a file of the experiment at once: readers see the old one

@@ -80,6 +80,9 @@ func (f *FS) Trace() []string { return f.trace }
 // Dead says whether the process has died.
 func (f *FS) Dead() bool { return f.dead }
 
+// Death is how the process has died.
+func (f *FS) Death() Death { return f.death }
+
 // SetRoom leaves room for n more bytes on the disk; negative is without bound.
 func (f *FS) SetRoom(n int64) { f.room = n }
 

@@ -23,7 +23,15 @@ func TrialToProto(t *sdk.Trial) *pb.Trial {
 		GraceSeconds:    t.GraceSeconds,
 		CheckpointAtEnd: t.CheckpointAtEnd,
 		Export:          t.Export, ExportDir: t.ExportDir,
+		Bundles: bundlesToProto(t.Bundles),
 	}
+}
+
+func bundlesToProto(bundles []sdk.Bundle) (out []*pb.Bundle) {
+	for _, b := range bundles {
+		out = append(out, &pb.Bundle{Node: b.Node, Resources: b.Resources, Devices: b.Devices})
+	}
+	return out
 }
 
 // TrialFromProto decodes what an attempt has to train; nil stays nil.
@@ -41,7 +49,15 @@ func TrialFromProto(m *pb.Trial) *sdk.Trial {
 		GraceSeconds:    m.GetGraceSeconds(),
 		CheckpointAtEnd: m.GetCheckpointAtEnd(),
 		Export:          m.GetExport(), ExportDir: m.GetExportDir(),
+		Bundles: bundlesFromProto(m.GetBundles()),
 	}
+}
+
+func bundlesFromProto(bundles []*pb.Bundle) (out []sdk.Bundle) {
+	for _, b := range bundles {
+		out = append(out, sdk.Bundle{Node: b.GetNode(), Resources: b.GetResources(), Devices: b.GetDevices()})
+	}
+	return out
 }
 
 // CommandsToProto encodes what the host tells a trainable.

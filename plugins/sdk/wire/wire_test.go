@@ -221,6 +221,9 @@ func decisions() *rapid.Generator[sdk.Decisions] {
 
 func command() *rapid.Generator[train.Command] {
 	bytes := rapid.SliceOf(rapid.Byte())
+	bundle := rapid.Custom(func(t *rapid.T) sdk.Bundle {
+		return sdk.Bundle{Node: text.Draw(t, "node"), Resources: bytes.Draw(t, "amounts"), Devices: rapid.SliceOf(text).Draw(t, "gpus")}
+	})
 	return rapid.Custom(func(t *rapid.T) train.Command {
 		c := train.Command{
 			Kind: train.CommandKind(rapid.IntRange(1, 5).Draw(t, "kind")), Run: rapid.Uint64().Draw(t, "run"),
@@ -233,8 +236,8 @@ func command() *rapid.Generator[train.Command] {
 				Seed: rapid.Uint64().Draw(t, "seed"), Dir: text.Draw(t, "d"), Restore: text.Draw(t, "r"),
 				Iteration: rapid.Uint64().Draw(t, "i"), Resources: bytes.Draw(t, "resources"), Devices: rapid.SliceOf(text).Draw(t, "devices"),
 				CheckpointEvery: rapid.Uint64().Draw(t, "every"), RunAhead: rapid.IntRange(0, 1<<30).Draw(t, "ahead"), GraceSeconds: number.Draw(t, "grace"),
-				CheckpointAtEnd: rapid.Bool().Draw(t, "end"),
-				Export:          rapid.SliceOf(text).Draw(t, "export"), ExportDir: text.Draw(t, "x"),
+				CheckpointAtEnd: rapid.Bool().Draw(t, "end"), Bundles: rapid.SliceOf(bundle).Draw(t, "bundles"),
+				Export: rapid.SliceOf(text).Draw(t, "export"), ExportDir: text.Draw(t, "x"),
 			}
 		}
 		return c

@@ -49,6 +49,25 @@
 // group, which this process adopts (it is a "child subreaper") and knows by
 // their TUNEHOST_TRIAL_ID or their working directory.
 //
+// # Gangs
+//
+// With the option workers the command is started once for each bundle that the
+// trial was granted, all on this machine. Each process has RANK, WORLD_SIZE,
+// LOCAL_RANK, LOCAL_WORLD_SIZE, NODE_RANK, MASTER_ADDR and MASTER_PORT in its
+// environment, and the devices of its own bundle. Rank 0 is the trial's program as
+// described above; the others have no channel, and what they write goes to files
+// of their own, named as its logs with the rank added (stdout.1). MASTER_PORT is
+// free when the gang starts, and no other gang of this process has it; that rank 0
+// gets it when it listens is likely, not certain.
+//
+// The first failing exit fails the attempt; the others get SIGTERM, and SIGKILL when
+// the grace is over. When rank 0 has ended well, the others have half the grace to
+// end by themselves, the rest of it after SIGTERM, and are killed then, which fails
+// the attempt. Their ends do not matter once the attempt was told to stop, and an
+// early exit status of 0 never does. Silence is that of rank 0.
+//
+// # Orphans
+//
 // On Linux programs are killed by the kernel when this process dies. That does
 // not reach their children, so whoever runs this plugin should end it in order,
 // by ending its stream, and look for what is left after a SIGKILL.

@@ -23,7 +23,7 @@ from .errors import Paused, Refused, ReportError, RestoreError, StartError, Stop
 from .events import EXHAUSTED, WAIT, Command, Decision, Event, EventKind, Objective, Problem, Request, Suggestion
 from .history import History, TrialRecord
 from .plugin import Plugin, Scheduler, Searcher, Trainable, option, scheduler, searcher, trainable
-from .run import Run, Trial
+from .run import Bundle, Run, Trial
 from .space import Point, Rand, Space
 
 __all__ = [

@@ -43,6 +43,15 @@ class Link(Protocol):
 
 
 @dataclass(frozen=True)
+class Bundle:
+    """One place that was granted: a part of one node."""
+
+    node: str = ""
+    resources: Mapping[str, Any] = None  # type: ignore[assignment]
+    devices: Sequence[str] = ()  #: ids of the node's GPUs
+
+
+@dataclass(frozen=True)
 class Trial:
     """What an attempt has to train."""
 
@@ -57,7 +66,8 @@ class Trial:
     restore: str = ""
     iteration: int = 0  #: of the checkpoint to go on from
     resources: Mapping[str, Any] = None  # type: ignore[assignment]
-    devices: Sequence[str] = ()  #: ids of the GPUs granted
+    devices: Sequence[str] = ()  #: ids of the GPUs granted, each once
+    bundles: Sequence[Bundle] = ()  #: the places granted, in the order of the request
     checkpoint_every: int = 0
     checkpoint_at_end: bool = False
     run_ahead: int = 0

@@ -48,7 +48,7 @@ class RequestResourcesResponse(_message.Message):
     def __init__(self, resources: _Optional[bytes] = ...) -> None: ...
 
 class Trial(_message.Message):
-    __slots__ = ("id", "number", "attempt", "experiment", "params", "options", "seed", "dir", "restore", "iteration", "resources", "devices", "checkpoint_every", "run_ahead", "grace_seconds", "checkpoint_at_end", "export", "export_dir")
+    __slots__ = ("id", "number", "attempt", "experiment", "params", "options", "seed", "dir", "restore", "iteration", "resources", "devices", "checkpoint_every", "run_ahead", "grace_seconds", "checkpoint_at_end", "bundles", "export", "export_dir")
     ID_FIELD_NUMBER: _ClassVar[int]
     NUMBER_FIELD_NUMBER: _ClassVar[int]
     ATTEMPT_FIELD_NUMBER: _ClassVar[int]
@@ -65,6 +65,7 @@ class Trial(_message.Message):
     RUN_AHEAD_FIELD_NUMBER: _ClassVar[int]
     GRACE_SECONDS_FIELD_NUMBER: _ClassVar[int]
     CHECKPOINT_AT_END_FIELD_NUMBER: _ClassVar[int]
+    BUNDLES_FIELD_NUMBER: _ClassVar[int]
     EXPORT_FIELD_NUMBER: _ClassVar[int]
     EXPORT_DIR_FIELD_NUMBER: _ClassVar[int]
     id: str
@@ -83,9 +84,20 @@ class Trial(_message.Message):
     run_ahead: int
     grace_seconds: float
     checkpoint_at_end: bool
+    bundles: _containers.RepeatedCompositeFieldContainer[Bundle]
     export: _containers.RepeatedScalarFieldContainer[str]
     export_dir: str
-    def __init__(self, id: _Optional[str] = ..., number: _Optional[int] = ..., attempt: _Optional[int] = ..., experiment: _Optional[str] = ..., params: _Optional[bytes] = ..., options: _Optional[bytes] = ..., seed: _Optional[int] = ..., dir: _Optional[str] = ..., restore: _Optional[str] = ..., iteration: _Optional[int] = ..., resources: _Optional[bytes] = ..., devices: _Optional[_Iterable[str]] = ..., checkpoint_every: _Optional[int] = ..., run_ahead: _Optional[int] = ..., grace_seconds: _Optional[float] = ..., checkpoint_at_end: bool = ..., export: _Optional[_Iterable[str]] = ..., export_dir: _Optional[str] = ...) -> None: ...
+    def __init__(self, id: _Optional[str] = ..., number: _Optional[int] = ..., attempt: _Optional[int] = ..., experiment: _Optional[str] = ..., params: _Optional[bytes] = ..., options: _Optional[bytes] = ..., seed: _Optional[int] = ..., dir: _Optional[str] = ..., restore: _Optional[str] = ..., iteration: _Optional[int] = ..., resources: _Optional[bytes] = ..., devices: _Optional[_Iterable[str]] = ..., checkpoint_every: _Optional[int] = ..., run_ahead: _Optional[int] = ..., grace_seconds: _Optional[float] = ..., checkpoint_at_end: bool = ..., bundles: _Optional[_Iterable[_Union[Bundle, _Mapping]]] = ..., export: _Optional[_Iterable[str]] = ..., export_dir: _Optional[str] = ...) -> None: ...
+
+class Bundle(_message.Message):
+    __slots__ = ("node", "resources", "devices")
+    NODE_FIELD_NUMBER: _ClassVar[int]
+    RESOURCES_FIELD_NUMBER: _ClassVar[int]
+    DEVICES_FIELD_NUMBER: _ClassVar[int]
+    node: str
+    resources: bytes
+    devices: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, node: _Optional[str] = ..., resources: _Optional[bytes] = ..., devices: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class TrainRequest(_message.Message):
     __slots__ = ("commands",)

@@ -1,0 +1,518 @@
+package sim
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/record"
+	"github.com/tunehost/tunehost/core/resource"
+	"github.com/tunehost/tunehost/host"
+	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// books are what was seen from outside of the host. What they know of the record
+// is by the number of the event, so that what a loss of power takes back can be
+// struck out.
+type books struct {
+	w   *world
+	err error
+
+	records  [][]byte // acknowledged
+	pending  [][]byte // being appended: it may be there after a death
+	safeTo   int      // events known to be synced
+	syncTo   int      // those that a sync under way will make safe
+	applied  int      // the last event that was applied
+	replays  int      // events that the host that starts has replayed
+	seen     uint64   // the last observation for reporters
+	began    int64    // when this host took over,
+	before   int64    // and the running time then
+	machine  *core.Machine
+	powerOff bool
+	settled  bool
+
+	searcher, scheduler chain
+	tells               []told            // which event each report is of
+	reports             map[uint64]uint64 // what reporters were told, by number
+	lastTold            uint64
+	hosted              []int // events that are a host's start
+	results             []counted
+	counted             map[resultKey]bool
+	produced            map[resultKey]float64
+	names               map[core.MetricID]string
+	states              []core.State
+	attempts            []uint32
+	begun               map[attempt]int // attempts that were started, by event
+	deletes             map[ckpt]int    // checkpoints to be deleted, by event
+	actions             []uint64        // of each event
+	marks               map[int]uint64  // the state after an event
+	answers             map[uint64]uint64
+	verdicts            map[uint64]uint64
+}
+
+type attempt struct {
+	trial  core.TrialNo
+	number uint32
+}
+
+type resultKey struct {
+	attempt
+	iteration uint64
+}
+
+type counted struct {
+	resultKey
+	event int
+}
+
+// told: report number is of an event.
+type told struct {
+	number uint64
+	event  int
+	seen   uint64 // the observation; 0: it is of a host's start
+}
+
+// chain is what a listener must have heard.
+type chain struct{ links []link }
+
+type link struct {
+	number uint64
+	event  int
+	hash   uint64
+}
+
+func (c *chain) add(number uint64, event int, hash uint64) {
+	if n := len(c.links); n > 0 {
+		hash = mix(c.links[n-1].hash, hash)
+	} else {
+		hash = mix(0, hash)
+	}
+	c.links = append(c.links, link{number, event, hash})
+}
+
+// at is the hash up to an observation.
+func (c *chain) at(number uint64) (uint64, bool) {
+	i, ok := slices.BinarySearchFunc(c.links, number, func(l link, n uint64) int { return cmpUint(l.number, n) })
+	if !ok {
+		return 0, false
+	}
+	return c.links[i].hash, true
+}
+
+func cmpUint(a, b uint64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+func (c *chain) cut(events int) {
+	for n := len(c.links); n > 0 && c.links[n-1].event > events; n-- {
+		c.links = c.links[:n-1]
+	}
+}
+
+func newBooks(w *world) *books {
+	return &books{w: w, reports: map[uint64]uint64{}, counted: map[resultKey]bool{}, produced: map[resultKey]float64{},
+		names: map[core.MetricID]string{}, begun: map[attempt]int{}, deletes: map[ckpt]int{}, marks: map[int]uint64{},
+		answers: map[uint64]uint64{}, verdicts: map[uint64]uint64{}}
+}
+
+// fail keeps the first thing that is wrong.
+func (b *books) fail(format string, args ...any) {
+	if b.err == nil {
+		b.err = fmt.Errorf(format, args...)
+	}
+}
+
+// taking: a host begins to take the record up.
+func (b *books) taking() { b.replays, b.machine, b.syncTo, b.settled = 0, nil, 0, false }
+
+// replayed compares what a host finds with what was written.
+func (b *books) replayed(first uint64, records [][]byte) {
+	all := len(b.records)
+	for i, r := range records {
+		n := int(first) - 1 + i
+		var want []byte
+		switch {
+		case n < all:
+			want = b.records[n]
+		case n < all+len(b.pending):
+			want = b.pending[n-all]
+		default:
+			b.fail("event %d is in the record, which nobody has written", n+1)
+			return
+		}
+		if !bytes.Equal(r, want) {
+			b.fail("event %d is in the record as %x; it was written as %x", n+1, r, want)
+		}
+	}
+	b.replays = int(first) - 1 + len(records)
+}
+
+// taken: a host has taken the record up.
+func (b *books) taken(t *host.Turned) {
+	b.settle()
+	b.machine = t.Machine()
+	b.began = b.w.now
+	b.before = b.machine.Now()
+	if mark, ok := b.marks[b.applied]; ok && mark != stateOf(b.machine) {
+		b.fail("after event %d the state is another one than before the death", b.applied)
+	}
+	b.states, b.attempts = b.states[:0], b.attempts[:0]
+	b.grow()
+}
+
+// settle: the record was opened, and what was found in it is safe now. Plugins are
+// opened next, and told of it.
+func (b *books) settle() {
+	if b.settled {
+		return
+	}
+	b.settled = true
+	n := b.replays
+	must := len(b.records)
+	if b.powerOff {
+		must = b.safeTo
+	}
+	if n < must {
+		b.fail("%d events are in the record; %d were acknowledged", n, must)
+	}
+	if n > len(b.records) && n != len(b.records)+len(b.pending) {
+		b.fail("a part of a batch is in the record: %d events, of %d and %d", n, len(b.records), len(b.pending))
+	}
+	if n > len(b.records) {
+		b.records = append(b.records, b.pending...)
+	}
+	b.cut(n)
+	b.pending, b.powerOff, b.safeTo = nil, false, n
+	b.catchUp(n)
+}
+
+// catchUp follows events that were recorded by a host that died before it applied
+// them.
+func (b *books) catchUp(n int) {
+	from := b.applied
+	if b.applied = min(from, n); from >= n {
+		return
+	}
+	b.machine = core.New()
+	for i, r := range b.records {
+		at, e, err := record.Parse(r)
+		if err != nil {
+			b.fail("event %d: %v", i+1, err)
+			return
+		}
+		if i == from {
+			b.states, b.attempts = b.states[:0], b.attempts[:0]
+			b.grow()
+		}
+		actions := b.machine.Apply(at, e)
+		if i < from {
+			continue
+		}
+		b.happened(e)
+		for _, a := range actions {
+			b.did(a)
+		}
+	}
+}
+
+// cut forgets what came after an event, which is gone.
+func (b *books) cut(n int) {
+	b.records = b.records[:n]
+	b.actions = b.actions[:min(n, len(b.actions))]
+	b.searcher.cut(n)
+	b.scheduler.cut(n)
+	for i := len(b.tells); i > 0 && b.tells[i-1].event > n; i-- {
+		b.tells = b.tells[:i-1]
+	}
+	b.seen = 0
+	for i := len(b.tells); i > 0 && b.seen == 0; i-- {
+		b.seen = b.tells[i-1].seen
+	}
+	for i := len(b.hosted); i > 0 && b.hosted[i-1] > n; i-- {
+		b.hosted = b.hosted[:i-1]
+	}
+	for i := len(b.results); i > 0 && b.results[i-1].event > n; i-- {
+		delete(b.counted, b.results[i-1].resultKey)
+		b.results = b.results[:i-1]
+	}
+	maps.DeleteFunc(b.begun, func(_ attempt, event int) bool { return event > n })
+	maps.DeleteFunc(b.deletes, func(_ ckpt, event int) bool { return event > n })
+	maps.DeleteFunc(b.marks, func(event int, _ uint64) bool { return event > n })
+}
+
+// running is the running time now.
+func (b *books) running() int64 { return b.before + b.w.now - b.began }
+
+func (b *books) died(power bool) { b.powerOff = b.powerOff || power }
+
+// lost: a sync has failed, so that the page cache may lie.
+func (b *books) lost() { b.powerOff = true }
+
+func (b *books) appending(records [][]byte) { b.pending = slices.Clone(records) }
+
+func (b *books) appended(first uint64) {
+	if int(first) != len(b.records)+1 {
+		b.fail("events were appended as %d; %d are there", first, len(b.records))
+	}
+	b.records = append(b.records, b.pending...)
+	b.pending = nil
+}
+
+// syncing and safe: the record's file is synced.
+func (b *books) syncing() {
+	if b.machine != nil { // else it is what a recovery writes
+		b.syncTo = len(b.records)
+	}
+}
+
+func (b *books) safe() { b.safeTo = max(b.safeTo, min(b.syncTo, len(b.records))) }
+
+// happened is called right after an event was applied.
+func (b *books) happened(e core.Event) {
+	b.applied++
+	n := b.applied
+	if n > len(b.records) {
+		b.fail("event %d (%T) is applied before it is in the record", n, e)
+	}
+	b.actions = append(b.actions, 0)
+	switch e := e.(type) {
+	case *core.MetricNamed:
+		b.names[e.ID] = e.Name
+	case *core.HostStarted:
+		b.hosted = append(b.hosted, n)
+		b.tells = append(b.tells, told{number: b.seen + uint64(len(b.hosted)), event: n})
+	}
+	b.grow()
+	b.moves(e)
+}
+
+// did is called for each action of the last event.
+func (b *books) did(a core.Action) {
+	n := b.applied
+	b.actions[n-1] = mix(b.actions[n-1], hashAction(a))
+	switch a := a.(type) {
+	case core.Tell:
+		b.told(a.Observation)
+	case core.StartAttempt:
+		k := attempt{a.Trial, a.Attempt}
+		if event, twice := b.begun[k]; twice {
+			b.fail("attempt %d of trial %d is started by event %d and by event %d", a.Attempt, a.Trial, event, n)
+		}
+		b.begun[k] = n
+	case core.DeleteCheckpoint:
+		b.deletes[ckpt{a.Trial, a.ID}] = n
+	}
+}
+
+var kinds = map[core.ObservationKind]sdk.EventKind{
+	core.SawAdded: sdk.TrialAdded, core.SawStarted: sdk.TrialStarted, core.SawResult: sdk.ResultReported, core.SawPaused: sdk.TrialPaused,
+	core.SawCompleted: sdk.TrialCompleted, core.SawFailed: sdk.TrialFailed, core.SawRemoved: sdk.TrialRemoved,
+	core.SawCheckpoint: sdk.CheckpointSaved, core.SawRequeued: sdk.TrialRequeued, core.SawEnd: sdk.ExperimentEnded, core.SawSearchEnded: sdk.SearchEnded,
+}
+
+// told notes who shall hear of an observation.
+func (b *books) told(o core.Observation) {
+	n := b.applied
+	trial := uint32(o.Trial)
+	if o.Runs > 0 {
+		trial /= o.Runs
+	}
+	hash := mix(o.Number, uint64(kinds[o.Kind]), uint64(trial), uint64(o.Attempt), o.Iteration)
+	if o.To&core.ToSearcher != 0 {
+		b.searcher.add(o.Number, n, hash)
+	}
+	if o.To&core.ToScheduler != 0 && !b.machine.Spec().Quiet {
+		b.scheduler.add(o.Number, n, hash)
+	}
+	if o.To&core.ToReporters != 0 {
+		b.seen = o.Number
+		b.tells = append(b.tells, told{o.Number + uint64(len(b.hosted)), n, o.Number})
+	}
+	if o.Kind == core.SawResult {
+		b.result(o)
+	}
+}
+
+// result: each was reported as it is counted, and is counted once.
+func (b *books) result(o core.Observation) {
+	k := resultKey{attempt{o.Trial, o.Attempt}, o.Iteration}
+	value, ok := b.produced[k]
+	switch {
+	case !ok:
+		b.fail("trial %d counts iteration %d of attempt %d, which nobody has reported", o.Trial, o.Iteration, o.Attempt)
+	case b.counted[k]:
+		b.fail("trial %d counts iteration %d of attempt %d twice", o.Trial, o.Iteration, o.Attempt)
+	}
+	for _, x := range o.Metrics {
+		if b.names[x.ID] == "score" && math.Float64bits(x.Value) != math.Float64bits(value) && value == value {
+			b.fail("trial %d reported %v at iteration %d, and it is counted as %v", o.Trial, value, o.Iteration, x.Value)
+		}
+	}
+	b.counted[k] = true
+	b.results = append(b.results, counted{k, b.applied})
+}
+
+// reported is what a process sends.
+func (b *books) reported(p *proc, x sdk.Result) {
+	for _, m := range x.Metrics {
+		if m.Name == "score" {
+			b.produced[resultKey{attempt{p.trial, p.attempt}, x.Iteration}] = m.Value
+			return
+		}
+	}
+	b.produced[resultKey{attempt{p.trial, p.attempt}, x.Iteration}] = math.NaN()
+}
+
+// loss: what a plugin hears of a result is what was reported.
+func (b *books) loss(x *sdk.Event) {
+	if x.Kind != sdk.ResultReported {
+		return
+	}
+	value, ok := b.produced[resultKey{attempt{core.TrialNo(x.Trial), x.Attempt}, x.Iteration}]
+	want := value
+	if b.w.plan.maximum {
+		want = -value
+	}
+	if math.IsNaN(value) || math.IsInf(value, 0) {
+		want = math.Inf(1)
+	}
+	if !ok || len(x.Losses) != 1 || x.Losses[0] != want {
+		b.fail("a plugin hears of trial %d at iteration %d the losses %v; it reported %v", x.Trial, x.Iteration, x.Losses, value)
+	}
+}
+
+// heard is what reporters are told: of what is safe, in order, and never anything
+// else under the same number.
+func (b *books) heard(events []report.Event) {
+	for i := range events {
+		e := &events[i]
+		j, ok := slices.BinarySearchFunc(b.tells, e.Number, func(t told, n uint64) int { return cmpUint(t.number, n) })
+		if !ok {
+			b.fail("reporters are told event %d, which did not happen", e.Number)
+			return
+		}
+		if t := b.tells[j]; t.event > b.safeTo {
+			b.fail("reporters are told of event %d of the record, of which %d are safe", t.event, b.safeTo)
+		}
+		hash := reportHash(e)
+		if was, again := b.reports[e.Number]; again && was != hash {
+			b.fail("report %d was told once, and is another one now: %+v", e.Number, e)
+		}
+		b.reports[e.Number] = hash
+		b.lastTold = max(b.lastTold, e.Number)
+	}
+}
+
+func reportHash(e *report.Event) uint64 {
+	h := mix(uint64(e.Kind), e.Iteration)
+	if e.OfTrial() {
+		h = mix(h, uint64(e.Trial.Number), uint64(e.Trial.Attempt))
+	}
+	if e.Result != nil {
+		for _, m := range e.Result.Metrics {
+			h = mix(h, math.Float64bits(m.Value))
+		}
+	}
+	return h
+}
+
+// removed: a checkpoint is deleted once the record that drops it is safe.
+func (b *books) removed(no core.TrialNo, id uint32) {
+	event, ok := b.deletes[ckpt{no, id}]
+	if !ok {
+		b.fail("checkpoint %d of trial %d is removed, which nobody has ordered", id, no)
+	} else if event > b.safeTo {
+		b.fail("checkpoint %d of trial %d is removed by event %d, of which only %d are safe", id, no, event, b.safeTo)
+	}
+}
+
+// suggested: a searcher that has heard the same answers the same.
+func (b *books) suggested(hash uint64, requests []sdk.Request, answer sdk.Suggestions) {
+	if len(requests) == 0 {
+		return
+	}
+	key := mix(hash, uint64(requests[0].Trial), uint64(len(requests)), requests[0].Seed)
+	said := mix(uint64(answer.Status), uint64(len(answer.Points)))
+	for _, p := range answer.Points {
+		for _, x := range p {
+			said = mix(said, math.Float64bits(x))
+		}
+	}
+	if was, again := b.answers[key]; again && was != said {
+		b.fail("the searcher is asked for suggestion %d again after the same history, and answers otherwise: %v", requests[0].Trial, answer)
+	}
+	b.answers[key] = said
+}
+
+// decided: a scheduler that has heard the same decides the same.
+func (b *books) decided(events []sdk.Event, answer sdk.Decisions) {
+	verdict := map[uint64]sdk.Decision{}
+	for _, d := range answer.Decisions {
+		verdict[d.Event] = d
+	}
+	for i := range events {
+		if events[i].Kind != sdk.ResultReported {
+			continue
+		}
+		hash, ok := b.scheduler.at(events[i].Number)
+		d := verdict[events[i].Number]
+		said := mix(uint64(d.Verdict), d.Until)
+		if was, again := b.verdicts[hash]; ok && again && was != said {
+			b.fail("the scheduler hears event %d again after the same history, and decides otherwise: %+v", events[i].Number, d)
+		}
+		b.verdicts[hash] = said
+	}
+}
+
+// grow makes the books as long as the list of trials.
+func (b *books) grow() {
+	for no := len(b.states); no < b.machine.Trials(); no++ {
+		v := b.machine.View(core.TrialNo(no))
+		b.states, b.attempts = append(b.states, v.State), append(b.attempts, v.Attempt)
+	}
+}
+
+var arrows = map[core.State][]core.State{
+	core.Pending: {core.Running, core.Paused, core.Terminated, core.Errored},
+	core.Running: {core.Pending, core.Paused, core.Terminated, core.Errored},
+	core.Paused:  {core.Pending, core.Terminated},
+	core.Errored: {core.Pending},
+}
+
+// started checks a process that is about to run: its trial has no other one, and
+// there is room for it.
+func (b *books) started(p *proc) {
+	if old := b.w.procs[p.trial]; old != nil {
+		b.fail("trial %d is started while its attempt %d still runs", p.trial, old.attempt)
+	}
+	running := 1
+	used := map[uint32]resource.Amount{}
+	add := func(p *proc) {
+		for i, s := range p.nodes {
+			used[s] = used[s].Add(b.machine.Request(p.trial).Bundles()[i].Get("cpu"))
+		}
+	}
+	add(p)
+	for _, other := range b.w.procs {
+		running++
+		add(other)
+	}
+	if limit := int(b.machine.Spec().Concurrency); limit > 0 && running > limit {
+		b.fail("%d trials run; concurrency is %d", running, limit)
+	}
+	for _, n := range b.w.plan.nodes {
+		if x := used[n.ID]; n.Capacity.Get("cpu").Cmp(x) < 0 {
+			b.fail("processes hold %s cpu of node %d, which has %s", x, n.ID, n.Capacity)
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package sim
+
+import (
+	"container/heap"
+	"math/rand/v2"
+	"time"
+
+	"github.com/tunehost/tunehost/host"
+)
+
+// clock is the world's time. Its time of day jumps, its seconds do not.
+type clock struct {
+	now   int64 // nanoseconds since the world began
+	zone  *time.Location
+	zones map[*time.Location]int64 // time of day when the world began, by the clock's word then
+	// wait is how a host waits for room on its disk.
+	wait func(time.Duration)
+}
+
+var _ host.Clock = (*clock)(nil)
+
+// dawn is the time of day at which every world begins.
+const dawn = 1_700_000_000_000_000_000
+
+func newClock() *clock {
+	c := &clock{zones: map[*time.Location]int64{}}
+	c.jump(dawn)
+	return c
+}
+
+// jump sets the time of day. Times are known by their zone, one for each jump: so
+// Since measures seconds that have passed, whatever was done to the clock.
+func (c *clock) jump(base int64) {
+	c.zone = time.FixedZone("", 0)
+	c.zones[c.zone] = base
+}
+
+// Now implements host.Clock.
+func (c *clock) Now() time.Time { return time.Unix(0, c.zones[c.zone]+c.now).In(c.zone) }
+
+// Since implements host.Clock.
+func (c *clock) Since(t time.Time) time.Duration {
+	return time.Duration(c.now - (t.UnixNano() - c.zones[t.Location()]))
+}
+
+// AfterFunc implements host.Clock for a host that waits for room.
+func (c *clock) AfterFunc(d time.Duration, f func()) func() bool {
+	c.wait(d)
+	f()
+	return func() bool { return false }
+}
+
+// agenda is what will happen: the earliest first, of those at one instant what was
+// planned first.
+type agenda struct {
+	items []item
+	order uint64
+}
+
+// item happens at a time, unless its host has ended.
+type item struct {
+	at    int64
+	order uint64
+	host  int // 0: it is of no host
+	do    func()
+}
+
+func (a *agenda) Len() int { return len(a.items) }
+func (a *agenda) Less(i, j int) bool {
+	x, y := &a.items[i], &a.items[j]
+	return x.at < y.at || x.at == y.at && x.order < y.order
+}
+func (a *agenda) Swap(i, j int) { a.items[i], a.items[j] = a.items[j], a.items[i] }
+func (a *agenda) Push(x any)    { a.items = append(a.items, x.(item)) }
+func (a *agenda) Pop() any {
+	n := len(a.items) - 1
+	last := a.items[n]
+	a.items[n] = item{}
+	a.items = a.items[:n]
+	return last
+}
+
+func (a *agenda) plan(at int64, host int, do func()) {
+	a.order++
+	heap.Push(a, item{at, a.order, host, do})
+}
+
+// between draws a time.
+func between(r *rand.Rand, from, to time.Duration) int64 {
+	return int64(from) + r.Int64N(int64(to-from)+1)
+}

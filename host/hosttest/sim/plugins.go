@@ -1,0 +1,209 @@
+package sim
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"math"
+	"time"
+
+	"github.com/tunehost/tunehost/host/plugin/bundled"
+	"github.com/tunehost/tunehost/plugins/catalog"
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+// registry has the plugins of the experiment, each in a wrapper that fails now and
+// then and writes down what it hears.
+func (w *world) registry() *bundled.Registry {
+	var list []any
+	for _, p := range catalog.Searchers {
+		if p.Name == w.plan.experiment.Searcher.Name {
+			list = append(list, w.searcher(p))
+		}
+	}
+	for _, p := range catalog.Schedulers {
+		if p.Name == w.plan.experiment.Scheduler.Name {
+			list = append(list, w.schedulerPlugin(p))
+		}
+	}
+	return bundled.New(list...)
+}
+
+func (w *world) searcher(p sdk.SearcherPlugin) sdk.SearcherPlugin {
+	open := p.Open
+	p.Open = func(problem sdk.Problem, options []byte) (sdk.Searcher, sdk.Traits, error) {
+		w.opening()
+		s, traits, err := open(problem, options)
+		x := &searcher{ear: ear{w: w, chain: &w.books.searcher}, Searcher: s}
+		if k, ok := s.(sdk.Snapshotter); ok && err == nil {
+			return &rememberingSearcher{x, memory{&x.ear, k}}, traits, nil
+		}
+		return x, traits, err
+	}
+	return p
+}
+
+func (w *world) schedulerPlugin(p sdk.SchedulerPlugin) sdk.SchedulerPlugin {
+	open := p.Open
+	p.Open = func(problem sdk.Problem, options []byte) (sdk.Scheduler, sdk.Traits, error) {
+		w.opening()
+		s, traits, err := open(problem, options)
+		x := &scheduler{ear: ear{w: w, chain: &w.books.scheduler}, Scheduler: s}
+		if k, ok := s.(sdk.Snapshotter); ok && err == nil {
+			return &rememberingScheduler{x, memory{&x.ear, k}}, traits, nil
+		}
+		return x, traits, err
+	}
+	return p
+}
+
+// opening comes before a plugin is opened. One that cannot be does not say so: an
+// error would be its own word on its options, and is not tried again.
+func (w *world) opening() {
+	w.books.settle()
+	if err := w.trouble(); err != nil {
+		panic(err)
+	}
+}
+
+// trouble is a plugin that crashes or hangs in a call.
+func (w *world) trouble() error {
+	switch {
+	case w.one(w.faults.plugin):
+		return errors.New("exit status 2")
+	case w.one(w.faults.plugin / 4):
+		w.now += int64(5 * time.Minute)
+		return errors.New("it did not answer within its deadline")
+	}
+	return nil
+}
+
+// ear hears events in order, each once, as they are in the record.
+type ear struct {
+	w     *world
+	chain *chain
+	hash  uint64
+	last  uint64
+}
+
+func (e *ear) listen(events []sdk.Event) {
+	b := e.w.books
+	for i := range events {
+		x := &events[i]
+		if x.Number <= e.last {
+			b.fail("a plugin hears event %d after event %d", x.Number, e.last)
+		}
+		e.hash, e.last = mix(e.hash, heardHash(x)), x.Number
+		b.loss(x)
+	}
+	if want, ok := e.chain.at(e.last); len(events) > 0 && (!ok || want != e.hash) {
+		b.fail("what a plugin has heard up to event %d is not what happened", e.last)
+	}
+}
+
+func heardHash(x *sdk.Event) uint64 {
+	return mix(x.Number, uint64(x.Kind), uint64(x.Trial), uint64(x.Attempt), x.Iteration)
+}
+
+// memory adds to a plugin's snapshot what its ear knows.
+type memory struct {
+	ear *ear
+	of  sdk.Snapshotter
+}
+
+// Snapshot implements sdk.Snapshotter.
+func (m memory) Snapshot() ([]byte, error) {
+	if err := m.ear.w.trouble(); err != nil {
+		return nil, err
+	}
+	b, err := m.of.Snapshot()
+	head := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, m.ear.hash), m.ear.last)
+	return append(head, b...), err
+}
+
+// Restore implements sdk.Snapshotter.
+func (m memory) Restore(b []byte) error {
+	if err := m.ear.w.trouble(); err != nil {
+		return err
+	}
+	if len(b) < 16 {
+		return errors.New("that is no snapshot")
+	}
+	m.ear.hash, m.ear.last = binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])
+	return m.of.Restore(b[16:])
+}
+
+type rememberingSearcher struct {
+	*searcher
+	memory
+}
+
+type rememberingScheduler struct {
+	*scheduler
+	memory
+}
+
+type searcher struct {
+	ear
+	sdk.Searcher
+}
+
+// Observe implements sdk.Searcher.
+func (s *searcher) Observe(ctx context.Context, events []sdk.Event) error {
+	if err := s.w.trouble(); err != nil {
+		return err
+	}
+	s.listen(events)
+	return s.Searcher.Observe(ctx, events)
+}
+
+// Suggest implements sdk.Searcher.
+func (s *searcher) Suggest(ctx context.Context, requests []sdk.Request) (sdk.Suggestions, error) {
+	if err := s.w.trouble(); err != nil {
+		return sdk.Suggestions{}, err
+	}
+	answer, err := s.Searcher.Suggest(ctx, requests)
+	if err != nil {
+		return answer, err
+	}
+	if s.w.one(s.w.faults.garbage) {
+		return s.w.garbled(answer), nil
+	}
+	s.w.books.suggested(s.hash, requests, answer)
+	return answer, nil
+}
+
+// garbled is an answer that cannot be taken.
+func (w *world) garbled(answer sdk.Suggestions) sdk.Suggestions {
+	bad := space.Point{7, -1, 99}
+	switch w.r.IntN(3) {
+	case 0:
+		bad = bad[:1]
+	case 1:
+		bad[0] = math.NaN()
+	}
+	answer.Points = append([]space.Point{bad}, answer.Points...)
+	return answer
+}
+
+type scheduler struct {
+	ear
+	sdk.Scheduler
+}
+
+// Decide implements sdk.Scheduler.
+func (s *scheduler) Decide(ctx context.Context, events []sdk.Event) (sdk.Decisions, error) {
+	if err := s.w.trouble(); err != nil {
+		return sdk.Decisions{}, err
+	}
+	s.listen(events)
+	answer, err := s.Scheduler.Decide(ctx, events)
+	if err == nil && s.w.one(s.w.faults.garbage) && len(events) > 0 {
+		return sdk.Decisions{Decisions: []sdk.Decision{{Event: events[0].Number + 1000, Verdict: 9}}}, nil
+	}
+	if err == nil {
+		s.w.books.decided(events, answer)
+	}
+	return answer, err
+}

@@ -1,0 +1,371 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// proc is a trial's process, and the driver that speaks for it: what the host's
+// own driver of trainables makes of a process is told here as it would be told.
+type proc struct {
+	trial     core.TrialNo
+	attempt   uint32
+	nodes     []uint32
+	from      core.CheckpointRef
+	iteration uint64
+	length    uint64 // it ends by itself there
+	credits   int
+	saves     []saving // asked for, and not begun
+	busy      bool     // an epoch is under way
+	waiting   bool     // for a credit
+	stopping  bool     // it was told to
+	done      bool     // it has said so
+	hung      bool
+	nonsense  string // why nobody listens to it
+}
+
+// saving is a checkpoint that is asked for.
+type saving struct {
+	id   uint32
+	stop bool // with the word to stop
+}
+
+// start runs an attempt.
+func (w *world) start(a core.StartAttempt) {
+	p := &proc{trial: a.Trial, attempt: a.Attempt, from: a.Restore, iteration: a.Restore.Iteration, credits: 1 + int(w.host.Machine().Spec().RunAhead)}
+	for _, s := range a.Placement.Slots {
+		p.nodes = append(p.nodes, s.Node)
+	}
+	p.length = max(p.iteration+1, 1+mix(w.seed, 7, uint64(a.Trial))%w.plan.iterations)
+	if slices.ContainsFunc(p.nodes, func(id uint32) bool { return !w.nodes[id-1] }) {
+		return // it is gone, and the host will hear of that
+	}
+	w.books.started(p)
+	w.procs[a.Trial] = p
+	w.of(p, between(w.r, time.Millisecond, 200*time.Millisecond), func() { w.begin(p) })
+}
+
+// of plans something of a process that lives then.
+func (w *world) of(p *proc, in int64, do func()) {
+	w.later(w.number, in, func() {
+		if w.procs[p.trial] == p {
+			do()
+		}
+	})
+}
+
+// begin loads the checkpoint, and says that it runs.
+func (w *world) begin(p *proc) {
+	if p.stopping {
+		return // stopNow ends it
+	}
+	if p.from.ID != 0 && !w.loads(p.from) {
+		w.end(p, core.AttemptEnded{Error: "its checkpoint is damaged", Damaged: true})
+		return
+	}
+	switch {
+	case w.one(w.faults.badStart):
+		w.end(p, core.AttemptEnded{Error: "it cannot load the checkpoint", RestoreFailed: p.from.ID != 0})
+		return
+	case w.one(w.faults.badStart / 10):
+		w.end(p, core.AttemptEnded{Error: "there is no such program", NeverStarted: true})
+		return
+	}
+	w.post(&core.AttemptStarted{Trial: p.trial, Attempt: p.attempt, PID: uint32(p.trial)<<8 + p.attempt})
+	w.epoch(p)
+}
+
+// loads reads a checkpoint, which must be there unless somebody damaged it.
+func (w *world) loads(ref core.CheckpointRef) bool {
+	k := ckpt{ref.Trial, ref.ID}
+	if w.damaged[k] {
+		return false
+	}
+	got := w.disks.checkpoints.ReadBytes(checkpointName(ref.Trial, ref.ID))
+	if want := checkpointText(ref.Trial, ref.ID, ref.Iteration); string(got) != string(want) {
+		w.books.fail("trial goes on from checkpoint %+v, which is %q", ref, got)
+		return false
+	}
+	return true
+}
+
+// epoch trains on.
+func (w *world) epoch(p *proc) {
+	if p.busy || p.hung || p.done || p.stopping && w.r.IntN(2) == 0 {
+		return
+	}
+	if p.credits == 0 {
+		p.waiting = true
+		return
+	}
+	p.busy, p.waiting = true, false
+	p.credits--
+	w.of(p, between(w.r, 10*time.Millisecond, 3*time.Second), func() {
+		p.busy = false
+		w.trained(p)
+	})
+}
+
+// trained is the end of an epoch.
+func (w *world) trained(p *proc) {
+	switch f := &w.faults; {
+	case w.one(f.crash):
+		w.log("trial %d crashes", p.trial)
+		w.end(p, core.AttemptEnded{Error: "exit status 1"})
+	case w.one(f.hang), w.one(f.silent):
+		w.log("trial %d hangs", p.trial)
+		p.hung = true
+		w.of(p, int64(time.Minute), func() {
+			w.end(p, core.AttemptEnded{Error: "it was silent for 1m0s, its deadline, and was killed"})
+		})
+	case w.one(f.nonsense):
+		w.talk(p)
+	default:
+		p.iteration++
+		w.report(p, w.result(p))
+		w.afterReport(p)
+	}
+}
+
+func (w *world) afterReport(p *proc) {
+	if p.iteration < p.length {
+		w.epoch(p)
+		return
+	}
+	p.done = true
+	w.of(p, between(w.r, time.Millisecond, 300*time.Millisecond), func() { w.finish(p) })
+}
+
+// finish ends a process that has trained to its end, once nothing is asked of it.
+func (w *world) finish(p *proc) {
+	switch {
+	case len(p.saves) > 0:
+		w.of(p, int64(50*time.Millisecond), func() { w.finish(p) })
+	default:
+		w.end(p, core.AttemptEnded{})
+	}
+}
+
+// score is what a trial reports: a curve that depends on nothing but the trial and
+// the iteration.
+func (w *world) score(no core.TrialNo, iteration uint64) float64 {
+	h := mix(w.seed, 11, uint64(no))
+	noise := float64(mix(h, iteration)%1000) / 1e4
+	return float64(h%1000)/1000*(1-math.Exp(-float64(iteration)/3)) + noise
+}
+
+func (w *world) result(p *proc) sdk.Result {
+	value := w.score(p.trial, p.iteration)
+	if w.one(w.faults.notFinite) {
+		value = pick(w.r, []float64{math.NaN(), math.Inf(1), math.Inf(-1)})
+	}
+	x := sdk.Result{Iteration: p.iteration, Metrics: []sdk.Metric{{Name: "score", Value: value}}, Done: p.iteration == p.length && w.r.IntN(2) == 0}
+	if w.r.IntN(4) == 0 {
+		x.Metrics = append(x.Metrics, sdk.Metric{Name: fmt.Sprint("m", w.r.IntN(3)), Value: value})
+	}
+	if w.r.IntN(10) == 0 {
+		x.Checkpoint = "own"
+	}
+	if w.one(w.faults.nonsense) {
+		x.Metrics = x.Metrics[1:]
+	}
+	return x
+}
+
+// report sends a result on the host's way. A process that talks nonsense is
+// stopped.
+func (w *world) report(p *proc, x sdk.Result) {
+	if p.nonsense != "" {
+		return
+	}
+	err := w.host.Report(p.trial, p.attempt, x)
+	if err != nil {
+		p.nonsense = err.Error()
+		w.of(p, between(w.r, time.Millisecond, 500*time.Millisecond), func() { w.end(p, core.AttemptEnded{}) })
+		return
+	}
+	w.books.reported(p, x)
+	w.turnSoon()
+}
+
+// talk sends what no process should: results again, of the past, beyond what it may,
+// without a name, twice the same name.
+func (w *world) talk(p *proc) {
+	w.log("trial %d talks nonsense", p.trial)
+	bad := w.result(p)
+	switch w.r.IntN(5) {
+	case 0:
+		bad.Iteration = max(p.iteration, 1) // again
+	case 1:
+		bad.Iteration = max(p.iteration, 2) - 1
+	case 2:
+		bad.Metrics = append(bad.Metrics, sdk.Metric{})
+	case 3:
+		bad.Metrics = append(bad.Metrics, sdk.Metric{Name: "twice"}, sdk.Metric{Name: "twice"})
+	case 4:
+		for range 20 {
+			p.iteration++
+			w.report(p, w.result(p))
+		}
+		w.epoch(p)
+		return
+	}
+	first := p.iteration == p.from.Iteration
+	w.report(p, bad)
+	if first && bad.Iteration > 0 {
+		p.iteration = bad.Iteration // an attempt's first may be any
+	}
+	w.epoch(p)
+}
+
+// heard is a word of the host's to a process.
+func (w *world) heard(no core.TrialNo, attempt uint32, f func(*proc)) bool {
+	p := w.procs[no]
+	if p == nil || p.attempt != attempt {
+		return false
+	}
+	f(p)
+	return true
+}
+
+func (w *world) goOn(a core.ContinueAttempt) {
+	w.heard(a.Trial, a.Attempt, func(p *proc) {
+		p.credits += int(a.Credits)
+		if p.waiting {
+			w.epoch(p)
+		}
+	})
+}
+
+func (w *world) save(a core.SaveAttempt) {
+	there := w.heard(a.Trial, a.Attempt, func(p *proc) {
+		p.saves = append(p.saves, saving{id: a.ID})
+		w.saveSoon(p)
+	})
+	if !there {
+		w.later(w.number, 0, func() { w.unsaved(a.Trial, a.Attempt, a.ID) })
+	}
+}
+
+func (w *world) saveSoon(p *proc) {
+	w.of(p, between(w.r, time.Millisecond, 200*time.Millisecond), func() {
+		if p.hung || p.nonsense != "" || len(p.saves) == 0 {
+			return
+		}
+		s := p.saves[0]
+		p.saves = p.saves[1:]
+		w.commit(p, s.id, p.iteration)
+		if s.stop {
+			w.end(p, core.AttemptEnded{})
+		}
+	})
+}
+
+// take keeps a checkpoint that the process has made itself.
+func (w *world) take(a core.TakeCheckpoint) {
+	p := &proc{trial: a.Trial, attempt: a.Attempt}
+	w.later(w.number, between(w.r, 0, 20*time.Millisecond), func() { w.commit(p, a.ID, a.Iteration) })
+}
+
+// commit makes a checkpoint whole, beside everything else; it goes on when the
+// process has ended.
+func (w *world) commit(p *proc, id uint32, iteration uint64) {
+	in := between(w.r, time.Millisecond, 100*time.Millisecond)
+	w.later(w.number, in, func() {
+		err := keep(w.disks.checkpoints, checkpointName(p.trial, id), checkpointText(p.trial, id, iteration))
+		switch {
+		case w.disks.dead():
+		case noSpace(err):
+			w.freeSoon()
+			w.later(w.number, int64(time.Second), func() { w.commit(p, id, iteration) })
+		case err != nil:
+			w.unsaved(p.trial, p.attempt, id)
+		default:
+			w.present[ckpt{p.trial, id}] = iteration
+			delete(w.damaged, ckpt{p.trial, id})
+			w.tell(&core.CheckpointSaved{Trial: p.trial, Attempt: p.attempt, ID: id, Iteration: iteration, Bytes: int64(len(checkpointText(p.trial, id, iteration)))})
+		}
+	})
+}
+
+func (w *world) unsaved(no core.TrialNo, attempt uint32, id uint32) {
+	w.tell(&core.SaveFailed{Trial: no, Attempt: attempt, ID: id, Error: "the trainable had ended"})
+}
+
+// tell posts news of an attempt, which may come once more when it is old.
+func (w *world) tell(events ...core.Event) {
+	w.old = append(w.old, events...)
+	if n := len(w.old); n > 50 {
+		w.old = w.old[n-50:]
+	}
+	w.post(events...)
+}
+
+// stop tells a process to end.
+func (w *world) stop(a core.StopAttempt) {
+	there := w.heard(a.Trial, a.Attempt, func(p *proc) {
+		p.stopping = true
+		if a.SaveID != 0 {
+			p.saves = append(p.saves, saving{id: a.SaveID, stop: true})
+			for range p.saves {
+				w.saveSoon(p)
+			}
+		} else {
+			w.of(p, between(w.r, time.Millisecond, time.Second), func() {
+				if !p.hung {
+					w.end(p, core.AttemptEnded{})
+				}
+			})
+		}
+		w.of(p, int64(30*time.Second), func() { w.end(p, core.AttemptEnded{}) }) // the grace is over
+	})
+	if !there && a.SaveID != 0 {
+		w.later(w.number, 0, func() { w.unsaved(a.Trial, a.Attempt, a.SaveID) })
+	}
+}
+
+// end tells of a process's end, when nothing of it is left, and of the saves that
+// will not come any more.
+func (w *world) end(p *proc, e core.AttemptEnded) {
+	e.Trial, e.Attempt = p.trial, p.attempt
+	if p.stopping {
+		e.Error = ""
+	}
+	if p.nonsense != "" {
+		e = core.AttemptEnded{Trial: p.trial, Attempt: p.attempt, Error: p.nonsense}
+	}
+	delete(w.procs, p.trial)
+	events := []core.Event{&e}
+	for _, s := range p.saves {
+		events = append(events, &core.SaveFailed{Trial: p.trial, Attempt: p.attempt, ID: s.id, Error: "the trainable had ended"})
+	}
+	w.tell(events...)
+}
+
+// sweep removes what earlier hosts left among the checkpoints, as the host's own
+// does.
+func (w *world) sweep() {
+	needed := map[string]bool{}
+	w.host.Machine().EachCheckpoint(func(x core.CheckpointRef) { needed[checkpointName(x.Trial, x.ID)] = true })
+	fs := w.disks.checkpoints
+	clear(w.present)
+	for _, name := range fs.Names() {
+		if !needed[name] {
+			_ = fs.Remove(name)
+			continue
+		}
+		var k ckpt
+		var iteration uint64
+		if n, _ := fmt.Sscanf(string(fs.ReadBytes(name)), "trial %d checkpoint %d iteration %d whole", &k.trial, &k.id, &iteration); n == 3 {
+			w.present[k] = iteration
+		}
+	}
+}
+
+// on says whether the process is on a node.
+func (p *proc) on(node uint32) bool { return slices.Contains(p.nodes, node) }

@@ -1,0 +1,72 @@
+package sim
+
+import (
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host"
+	"github.com/tunehost/tunehost/host/report"
+)
+
+var _ host.Witness = (*world)(nil)
+
+// Replayed implements host.Witness.
+func (w *world) Replayed(first uint64, records [][]byte) { w.books.replayed(first, records) }
+
+// Appending implements host.Witness.
+func (w *world) Appending(records [][]byte) { w.books.appending(records) }
+
+// Appended implements host.Witness.
+func (w *world) Appended(first uint64) { w.books.appended(first) }
+
+// Applied implements host.Witness.
+func (w *world) Applied(e core.Event) {
+	if w.options.Log != nil {
+		w.log("%d %T%+v", w.books.applied+1, e, e)
+	}
+	w.books.happened(e)
+}
+
+// Hear implements host.Witness.
+func (w *world) Hear(events []report.Event) { w.books.heard(events) }
+
+// Do implements host.Witness.
+func (w *world) Do(a core.Action) {
+	if w.options.Log != nil {
+		w.log("    %T%+v", a, a)
+	}
+	w.books.did(a)
+	switch a := a.(type) {
+	case core.StartAttempt:
+		w.start(a)
+	case core.ContinueAttempt:
+		w.goOn(a)
+	case core.SaveAttempt:
+		w.save(a)
+	case core.TakeCheckpoint:
+		w.take(a)
+	case core.StopAttempt:
+		w.stop(a)
+	case core.SetTimer:
+		w.timer(a.At)
+	}
+}
+
+// timer sends a tick when the running time reaches at.
+func (w *world) timer(at int64) {
+	w.wake = at
+	in := max(at-w.books.running(), 0)
+	w.later(w.number, in, func() {
+		if w.wake == at {
+			w.wake = 0
+			w.post(&core.Ticked{})
+		}
+	})
+}
+
+// Remove implements host.Witness.
+func (w *world) Remove(no core.TrialNo, id uint32) {
+	w.log("checkpoint %d of trial %d is removed", id, no)
+	w.books.removed(no, id)
+	if w.disks.checkpoints.Remove(checkpointName(no, id)) == nil {
+		delete(w.present, ckpt{no, id})
+	}
+}

@@ -1,0 +1,288 @@
+package host
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/journal"
+	"github.com/tunehost/tunehost/core/resource"
+	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/plugin/bundled"
+	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/runfile"
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// Rig is what stands for a machine where a host is turned by hand, for tests: the
+// loop, its crew, the record and all of taking an experiment up are the real
+// ones. Where time comes from, where files go, who trains and who listens are the
+// caller's. Everything happens in the caller's goroutine, and nothing by itself.
+type Rig struct {
+	// Experiment is read without a trainable.
+	Experiment *config.Experiment
+	Seed       uint64
+	RunID      journal.RunID
+	Plugins    *bundled.Registry
+	// Clock's AfterFunc is called to wait for room on a full disk, and by nobody
+	// else. It calls f before it returns.
+	Clock Clock
+	// Record is where the journal is; SegmentBytes is as in journal.Options.
+	Record       journal.FS
+	SegmentBytes int64
+	// Snapshots keeps plugins' snapshots, which are made every SnapshotEvery
+	// events, or as usual where that is 0.
+	Snapshots     Shelf
+	SnapshotEvery uint64
+	// Nodes are those that are there when a host starts.
+	Nodes []resource.Node
+	PID   uint32
+	// Saves: trials can make checkpoints when they are asked to.
+	Saves bool
+	// Resume is as in Options.
+	Resume string
+	// Reported is the last event that the reporter has.
+	Reported uint64
+	Witness  Witness
+
+	loader *loader
+}
+
+// Witness sees what a host on a Rig does, and does for it what happens outside.
+type Witness interface {
+	// Replayed has a batch of an earlier host's record; Appending one before it
+	// is written, Appended after. The records are not to be changed.
+	Replayed(first uint64, records [][]byte)
+	Appending(records [][]byte)
+	Appended(first uint64)
+	// Applied: the machine has just taken an event. What the event has caused
+	// comes next.
+	Applied(core.Event)
+	// Do hears of each action. Those about attempts and timers are the
+	// witness's to carry out.
+	Do(core.Action)
+	// Remove removes a checkpoint.
+	Remove(trial core.TrialNo, id uint32)
+	// Hear is the reporter.
+	Hear([]report.Event)
+}
+
+// Turned is a host that is turned by hand.
+type Turned struct {
+	s   *session
+	rig *Rig
+	// runs are the attempts, as training has them.
+	runs map[core.TrialNo]*run
+	// What the plugins have answered waits here until it is delivered.
+	suggestions, decisions *inbox
+	mute, silent           bool // the searcher or the scheduler is beyond help
+}
+
+// Start takes the experiment up, or begins it where there is no record.
+func (r *Rig) Start() (*Turned, error) {
+	s := newSession(Options{Plugins: r.Plugins, Clock: r.Clock, Resume: r.Resume, inProcess: true, virtual: r.Saves, snapshotEvery: r.SnapshotEvery}, r.Experiment)
+	s.rig, s.loader, s.reported = r, r.loader, r.Reported
+	s.file = &runfile.File{RunID: hex.EncodeToString(r.RunID[:]), Seed: r.Seed, Name: r.Experiment.Name}
+	s.screen = &screen{out: io.Discard}
+	s.log = NewLog(hclog.NewNullLogger())
+	s.disk = &disk{log: s.log}
+	s.read = func(f func([]byte) (bool, error)) error { return readRecord(r.Record, f) }
+	if err := r.open(s); err != nil {
+		return nil, err
+	}
+	r.loader = s.loader
+	return r.turned(s), nil
+}
+
+// open is session.create and session.open without a directory.
+func (r *Rig) open(s *session) error {
+	o := journal.Options{RunID: r.RunID, SegmentBytes: r.SegmentBytes}
+	err := s.takeUp(r.Record, o, func(first uint64, records [][]byte) error {
+		r.Witness.Replayed(first, records)
+		return s.replay(first, records)
+	})
+	fresh := errors.Is(err, journal.ErrNoJournal)
+	if err != nil && !fresh {
+		return err
+	}
+	if err := s.openPlugins(s.machine.Observations(), s.machine.Decided()); err != nil {
+		return err
+	}
+	first, err := s.first()
+	if err != nil {
+		return err
+	}
+	if fresh {
+		if s.record, err = journal.Create(r.Record, o); err != nil {
+			return err
+		}
+	}
+	s.record = &watched{s.record, r.Witness}
+	s.start(first)
+	return nil
+}
+
+// watched is a record that a witness sees.
+type watched struct {
+	Recorder
+	witness Witness
+}
+
+// Append implements Recorder.
+func (w *watched) Append(records [][]byte) (uint64, error) {
+	w.witness.Appending(records)
+	first, err := w.Recorder.Append(records)
+	if err == nil {
+		w.witness.Appended(first)
+	}
+	return first, err
+}
+
+func (r *Rig) turned(s *session) *Turned {
+	t := &Turned{s: s, rig: r, runs: map[core.TrialNo]*run{}, suggestions: newInbox(), decisions: newInbox()}
+	c := s.crew
+	c.manual = func(core.Action) {} // the witness's
+	c.publishing.reporters = []listener{witnessing{r.Witness}}
+	s.board.next = time.Unix(1<<40, 0) // nobody looks
+	s.loop.crew = t
+	heard := s.loop.heard
+	s.loop.heard = func(e core.Event) {
+		r.Witness.Applied(e)
+		heard(e)
+	}
+	c.scheduling.checkStuck()
+	return t
+}
+
+// witnessing is a witness as a reporter.
+type witnessing struct{ Witness }
+
+func (w witnessing) put(events []report.Event) {
+	if len(events) > 0 {
+		w.Hear(events)
+	}
+}
+func (witnessing) end()                  {}
+func (witnessing) await(context.Context) {}
+
+// Do implements Crew.
+func (t *Turned) Do(a core.Action) {
+	t.rig.Witness.Do(a)
+	switch a := a.(type) {
+	case core.DeleteCheckpoint:
+		t.s.crew.publishing.later(func() { t.rig.Witness.Remove(a.Trial, a.ID) })
+		return
+	case core.StartAttempt:
+		t.runs[a.Trial] = &run{trial: a.Trial, attempt: a.Attempt, iteration: a.Restore.Iteration,
+			start: &sdk.Trial{RunAhead: int(t.s.machine.Spec().RunAhead)}}
+	case core.ContinueAttempt:
+		if r := t.runs[a.Trial]; r != nil && r.attempt == a.Attempt {
+			r.granted += uint64(a.Credits)
+		}
+	}
+	t.s.crew.Do(a)
+}
+
+// Flush implements Crew.
+func (t *Turned) Flush() { t.s.crew.Flush() }
+
+// Machine is the core: look, and apply nothing.
+func (t *Turned) Machine() *core.Machine { return t.s.machine }
+
+// Post puts events in the loop's inbox.
+func (t *Turned) Post(events ...core.Event) { t.s.inbox.post(events...) }
+
+// Report is what a trainable reports, on the way that reports take. An error is
+// why its trial fails: it is to be stopped, and nothing that it says until it
+// ends counts.
+func (t *Turned) Report(no core.TrialNo, attempt uint32, x sdk.Result) error {
+	r := t.runs[no]
+	if r == nil || r.attempt != attempt {
+		return nil // as training: nobody listens to it any more
+	}
+	if err := r.takes(&x); err != nil {
+		return fmt.Errorf("it reported nonsense: %w", err)
+	}
+	t.s.inbox.postResult(&result{no, attempt, x})
+	return nil
+}
+
+// Step records and applies what is in the inbox. Its error is the host's end.
+func (t *Turned) Step() (busy bool, err error) { return t.s.step() }
+
+// Over says that the host has nothing left to do.
+func (t *Turned) Over() bool { return t.s.loop.finished || t.s.loop.over() }
+
+// Decide has the scheduler decide on what waits for it, if anything does. What it
+// answers is held until DeliverDecisions.
+func (t *Turned) Decide() bool {
+	s := t.s.crew.scheduling
+	items := s.work.poll()
+	if len(items) == 0 || t.silent {
+		return false
+	}
+	defer t.hold(&s.inbox, t.decisions)()
+	if s.take(context.Background(), items) != nil {
+		t.silent = true
+	} else if s.work.empty() {
+		s.checkStuck()
+	}
+	return true
+}
+
+// Suggest has the searcher take what waits for it, if anything does. What it
+// answers is held until DeliverSuggestions.
+func (t *Turned) Suggest() bool {
+	s := t.s.crew.searching
+	items := s.work.poll()
+	if len(items) == 0 || t.mute {
+		return false
+	}
+	defer t.hold(&s.inbox, t.suggestions)()
+	t.mute = s.handle(context.Background(), items) != nil
+	return true
+}
+
+// hold has a driver post elsewhere until the function that it returns is called.
+func (t *Turned) hold(where **inbox, to *inbox) func() {
+	*where = to
+	return func() { *where = t.s.inbox }
+}
+
+// DeliverDecisions puts what the scheduler has answered in the loop's inbox.
+func (t *Turned) DeliverDecisions() { t.s.inbox.add(t.decisions.take(nil)) }
+
+// DeliverSuggestions puts what the searcher has answered in the loop's inbox.
+func (t *Turned) DeliverSuggestions() { t.s.inbox.add(t.suggestions.take(nil)) }
+
+// Publish makes the record safe, and does what rests on it.
+func (t *Turned) Publish() { t.s.crew.publishing.publish() }
+
+// Publishes says whether something waits to be published.
+func (t *Turned) Publishes() bool {
+	select {
+	case <-t.s.crew.publishing.wake:
+		return true
+	default:
+		return false
+	}
+}
+
+// Leave is an orderly end: the last news is told, the record closed.
+func (t *Turned) Leave() error {
+	t.s.inbox.close()
+	t.Publish()
+	select {
+	case err := <-t.s.failure:
+		return err
+	default:
+	}
+	t.s.plugins.close()
+	return t.s.record.Close()
+}
