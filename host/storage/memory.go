@@ -41,12 +41,17 @@ func (m *Memory) dir(trial, id uint32) string {
 	return filepath.Join(m.path, fmt.Sprintf("%05d_%06d", trial, id))
 }
 
-// Restore makes a copy of a state at to.
+// Restore makes a copy of a state at to. A [DamagedError] says that somebody has
+// removed it.
 func (m *Memory) Restore(trial, id uint32, to string) error {
-	if err := errors.Join(os.RemoveAll(to), os.MkdirAll(filepath.Dir(to), dirMode)); err != nil {
+	from := m.dir(trial, id)
+	if _, err := os.Lstat(from); err != nil {
+		return &DamagedError{from, reason(err).Error()}
+	}
+	if err := errors.Join(os.RemoveAll(to), os.MkdirAll(to, dirMode)); err != nil {
 		return err
 	}
-	return copyTree(m.dir(trial, id), to)
+	return copyTree(from, to)
 }
 
 // Drop removes a state.
