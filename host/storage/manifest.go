@@ -24,6 +24,8 @@ type Manifest struct {
 	Trial     uint32 `json:"trial"`
 	Attempt   uint32 `json:"attempt"`
 	Iteration uint64 `json:"iteration"`
+	// Format is that of an exported model; "" of a checkpoint.
+	Format string `json:"format,omitempty"`
 	// Parent is the checkpoint that the attempt went on from.
 	Parent *Parent `json:"parent,omitempty"`
 	// Files are sorted by path.
@@ -168,4 +170,20 @@ func (f *File) compare(sum string, err error) error {
 		return fmt.Errorf("%s was changed", f.Path)
 	}
 	return nil
+}
+
+// ManifestText is a checkpoint's manifest as it stands.
+func ManifestText(dir string) ([]byte, error) { return os.ReadFile(filepath.Join(dir, manifest)) }
+
+// FileIn is where a checkpoint has the file of its manifest.
+func FileIn(dir, path string) string { return filepath.Join(dir, contents, filepath.FromSlash(path)) }
+
+// NoCheckpoint says that no checkpoint is in or below a folder of this name: it
+// holds a checkpoint's files, or is one that is being made or removed.
+func NoCheckpoint(name string) bool {
+	switch filepath.Ext(name) {
+	case beingMade, beingGone:
+		return true
+	}
+	return name == contents || name == restored || name == own || name == exporting
 }
