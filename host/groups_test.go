@@ -331,3 +331,32 @@ trials: 3
 		t.Errorf("requests were %v, %d trials ended well", most, m.Count(core.Terminated))
 	}
 }
+
+// B-036: nothing is started beyond what is free. The file has no key that allows it:
+// wait_for_resources lets trials wait for what is not there, and no more.
+func TestWaitingStartsNothingBeyond(t *testing.T) {
+	o, seen := quiet(t, `
+version: 1
+objective: {metric: score, mode: max}
+trainable: {command: [sh, -c, 'echo "{{\"score\": 1}}"']}
+space: {x: {uniform: [0, 1]}}
+placement: {bundles: [{cpu: 2}, {cpu: 1}], strategy: spread, workers: true}
+wait_for_resources: true
+trials: 4
+`)
+	o.Resources = "1x(cpu=3)+1x(cpu=2)"
+	ended := finish(t, o)
+	m := audit(t, ended.Dir, func(m *core.Machine, _ core.Event) {
+		for _, u := range m.Usage() {
+			if u.Total.Cmp(u.Used) < 0 {
+				t.Errorf("%s is held", u)
+			}
+		}
+	})
+	if got := mostRunning(t, ended.Dir); got != 1 || m.Count(core.Terminated) != 4 {
+		t.Errorf("%d trials ran at a time, %d ended well", got, m.Count(core.Terminated))
+	}
+	if strings.Contains(seen.String(), "until there is more") {
+		t.Errorf("it says that it waits:\n%s", seen)
+	}
+}

@@ -44,12 +44,14 @@ type session struct {
 	disk       *disk
 	clock      Clock
 	machine    *core.Machine
+	rules      *rules // given what was recorded, as the machine is
 	record     Recorder
 	read       func(func([]byte) (bool, error)) error
 	loader     *loader
 	plugins    plugins
 	requesting *requesting // nil: trials ask for what the file says
 	relays     []*relay    // reporters that are plugins
+	remote     *remote     // nil: the experiment is here alone
 	inbox      *inbox
 	loop       *Loop
 	crew       *crew
@@ -87,8 +89,8 @@ func newSession(o Options, e *config.Experiment) *session {
 	if o.manual {
 		e.Trainable = nil // whatever the file says, the caller trains
 	}
-	return &session{options: o, experiment: e, clock: o.Clock, machine: core.New(),
-		inbox: newInbox(), failure: make(chan error, 1)}
+	return &session{options: o, experiment: e, clock: o.Clock, machine: core.New(), rules: newRules(e),
+		inbox: newInbox(), failure: make(chan error, 1), remote: o.remote}
 }
 
 // after takes steps, each if those before it went well, and closes the session if
@@ -118,6 +120,9 @@ func (s *session) occupy(dir storage.Dir) (err error) {
 	}
 	s.dir, s.logFile, s.read = dir, f, readJournal(dir.Journal())
 	s.keepLog(f)
+	for _, text := range dir.Doubts() {
+		s.log.Warn(text)
+	}
 	s.expectCrash()
 	s.guard()
 	return nil
@@ -167,6 +172,7 @@ func (s *session) close() {
 			s.log.Error(err.Error())
 		}
 	}
+	s.remote.close()
 	s.endCrash()
 	if s.logFile != nil {
 		_ = s.logFile.Close()
@@ -229,8 +235,11 @@ func newRecord(d storage.Dir, id journal.RunID) (Recorder, error) {
 		return nil, err
 	}
 	j, err := journal.Create(fs, journal.Options{RunID: id})
+	if err == nil {
+		return j, nil
+	}
 	if !errors.Is(err, journal.ErrExists) {
-		return j, err
+		return nil, err
 	}
 	if found, err := journal.Verify(fs, journal.Options{}, nil); err != nil || found.Next > 1 {
 		return nil, userError("%s has the record of an experiment, but %s is gone: put it back, or give the new experiment another --name", d.Journal(), d.Experiment())
@@ -241,7 +250,10 @@ func newRecord(d storage.Dir, id journal.RunID) (Recorder, error) {
 	if fs, err = journal.MakeDir(d.Journal()); err != nil {
 		return nil, err
 	}
-	return journal.Create(fs, journal.Options{RunID: id})
+	if j, err = journal.Create(fs, journal.Options{RunID: id}); err != nil {
+		return nil, err
+	}
+	return j, nil
 }
 
 // open replays the record; that is all of resuming.
@@ -261,7 +273,7 @@ func (s *session) open(changed bool) error {
 	if err := s.takeUp(fs, journal.Options{RunID: id}, s.replay); err != nil {
 		return &UserError{fmt.Errorf("%s: %w", s.dir.Journal(), err)}
 	}
-	if err := errors.Join(s.sameTrainer(), s.extendable(), s.recallLessons(), s.recallStart()); err != nil {
+	if err := errors.Join(s.sameTrainer(), s.extendable(), s.recallLessons(), s.recallStart(), s.remakeTrials()); err != nil {
 		return err
 	}
 	if err := s.openPlugins(s.machine.Observations(), s.machine.Decided()); err != nil {
@@ -346,6 +358,7 @@ func (s *session) replay(_ uint64, records [][]byte) (err error) {
 			return err
 		}
 		s.last = max(s.last, at)
+		s.rules.recall(s.machine, e)
 		s.hear(e, s.machine.Apply(at, e))
 	}
 	return nil
@@ -398,7 +411,7 @@ func (s *session) encode(params []byte) (space.Point, error) {
 
 func (s *session) opener() *opener {
 	o := &opener{experiment: s.experiment, seed: s.file.Seed, plugins: s.options.Plugins, loader: s.loader, baseDir: dirOf(s.file.File),
-		log: s.log, logPath: s.dir.Log(), clock: s.clock, mark: s.mark, timeout: s.options.CallTimeout, inProcess: s.options.inProcess,
+		log: s.log, logPath: s.dir.Log(), clock: s.clock, mark: s.mark, timeout: s.options.CallTimeout, inProcess: s.options.inProcess, direct: s.options.virtual && s.rig == nil,
 		run: s.file.RunID, snapshotEvery: cmp.Or(s.options.snapshotEvery, snapshotEvery)}
 	switch {
 	case s.rig != nil:

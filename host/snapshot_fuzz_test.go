@@ -18,9 +18,10 @@ func FuzzSnapshot(f *testing.F) {
 	f.Add([]byte(`{"of":"x","at":7,"bytes":5,"sha256":"` + hex.EncodeToString(sum[:]) + "\"}\nstate"))
 	f.Add([]byte(`{"of":"x","at":7,"bytes":-1}`))
 	f.Add([]byte("\n\n"))
-	s := &snapshots{dir: f.TempDir(), kind: sdk.KindSearcher, of: "x", log: NewLog(hclog.NewNullLogger())}
+	dir := folderShelf(f.TempDir())
+	s := &snapshots{shelf: dir, kind: sdk.KindSearcher, of: "x", log: NewLog(hclog.NewNullLogger())}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if err := os.WriteFile(s.file(7), text, 0o600); err != nil {
+		if err := os.WriteFile(dir.file(s.name(7)), text, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		state, at := s.newest(9)

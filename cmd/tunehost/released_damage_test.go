@@ -60,17 +60,18 @@ var harm = []struct {
 		})
 	}},
 	{"newer-event", "simple", func(dir, _ string) error { return addRecord(dir, []byte{0, 99}) }},
+	{"senseless-event", "simple", func(dir, _ string) error { return addRecord(dir, []byte{0, 1}) }}, // it begins once more
 	{"newer-run-json", "simple", func(dir, _ string) error {
-		return change(filepath.Join(dir, "run.json"), replacing(`"version": 1`, `"version": 99`))
+		return alter(filepath.Join(dir, "run.json"), replacing(`"version": 1`, `"version": 99`))
 	}},
 	{"newer-lock", "simple", func(dir, _ string) error {
-		return change(filepath.Join(dir, "tunehost.lock"), replacing(`"version": 1`, `"version": 99`))
+		return alter(filepath.Join(dir, "tunehost.lock"), replacing(`"version": 1`, `"version": 99`))
 	}},
 	{"run-json-cut", "simple", func(dir, _ string) error {
-		return change(filepath.Join(dir, "run.json"), func(b []byte) []byte { return b[:40] })
+		return alter(filepath.Join(dir, "run.json"), func(b []byte) []byte { return b[:40] })
 	}},
 	{"experiment-yaml-cut", "simple", func(dir, _ string) error {
-		return change(filepath.Join(dir, "experiment.yaml"), func(b []byte) []byte { return b[:40] })
+		return alter(filepath.Join(dir, "experiment.yaml"), func(b []byte) []byte { return b[:40] })
 	}},
 }
 
@@ -100,7 +101,7 @@ func answers(t *testing.T, original string) string {
 	t.Helper()
 	var out strings.Builder
 	dir := clone(t, original)
-	for _, args := range [][]string{{"best", dir}, {"replay", dir}, {"resume", dir, "--resources", "cpu=1", "-v", "1"}} {
+	for _, args := range [][]string{{"best", dir}, {"journal", dir}, {"replay", dir}, {"resume", dir, "--resources", "cpu=1", "-v", "1"}} {
 		before := sums(t, dir)
 		exit, said := tunehost(dir, "", args...)
 		if exit != 0 && !slices.Equal(before, sums(t, dir)) && !strings.HasSuffix(original, "newer-lock") { // whose record was opened by then
@@ -160,14 +161,14 @@ func segments(dir string) []string {
 	return list
 }
 
-func first(dir string, by func([]byte) []byte) error { return change(segments(dir)[0], by) }
+func first(dir string, by func([]byte) []byte) error { return alter(segments(dir)[0], by) }
 
 func last(dir string, by func([]byte) []byte) error {
 	s := segments(dir)
-	return change(s[len(s)-1], by)
+	return alter(s[len(s)-1], by)
 }
 
-func change(path string, by func([]byte) []byte) error {
+func alter(path string, by func([]byte) []byte) error {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return err

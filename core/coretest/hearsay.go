@@ -225,7 +225,7 @@ func (t *account) waiting(a *audit, v core.View) error {
 
 // numbers compares the counts and the summary of the metric "acc".
 func (a *audit) numbers(t *account, v core.View) error {
-	if t.refused || !t.live {
+	if t.refused || t.vague || !t.live {
 		return nil
 	}
 	if v.Iteration != t.iteration || int(v.Results) != t.results {

@@ -76,7 +76,8 @@ type Command struct {
 	// Point is the trial's new assignment (Exploit), or nil.
 	Point space.Point
 	// Resources is the new request, as the experiment file writes it, in
-	// JSON (Resize).
+	// JSON (Resize): {"cpu": 2}, or a group,
+	// {"bundles": [{"cpu": 1}, {"cpu": 1}], "strategy": "spread"}.
 	Resources []byte
 	Reason    string
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/record"
 	"github.com/tunehost/tunehost/core/resource"
 	"github.com/tunehost/tunehost/host"
 	"github.com/tunehost/tunehost/host/report"
@@ -32,6 +33,7 @@ type books struct {
 	before   int64    // and the running time then
 	machine  *core.Machine
 	powerOff bool
+	settled  bool
 
 	searcher, scheduler chain
 	tells               []told            // which event each report is of
@@ -131,7 +133,7 @@ func (b *books) fail(format string, args ...any) {
 }
 
 // taking: a host begins to take the record up.
-func (b *books) taking() { b.replays, b.machine = 0, nil }
+func (b *books) taking() { b.replays, b.machine, b.syncTo, b.settled = 0, nil, 0, false }
 
 // replayed compares what a host finds with what was written.
 func (b *books) replayed(first uint64, records [][]byte) {
@@ -155,8 +157,26 @@ func (b *books) replayed(first uint64, records [][]byte) {
 	b.replays = int(first) - 1 + len(records)
 }
 
-// taken: a host has taken the record up, all of which is safe now.
+// taken: a host has taken the record up.
 func (b *books) taken(t *host.Turned) {
+	b.settle()
+	b.machine = t.Machine()
+	b.began = b.w.now
+	b.before = b.machine.Now()
+	if mark, ok := b.marks[b.applied]; ok && mark != stateOf(b.machine) {
+		b.fail("after event %d the state is another one than before the death", b.applied)
+	}
+	b.states, b.attempts = b.states[:0], b.attempts[:0]
+	b.grow()
+}
+
+// settle: the record was opened, and what was found in it is safe now. Plugins are
+// opened next, and told of it.
+func (b *books) settle() {
+	if b.settled {
+		return
+	}
+	b.settled = true
 	n := b.replays
 	must := len(b.records)
 	if b.powerOff {
@@ -172,15 +192,37 @@ func (b *books) taken(t *host.Turned) {
 		b.records = append(b.records, b.pending...)
 	}
 	b.cut(n)
-	b.pending, b.powerOff, b.safeTo, b.applied = nil, false, n, n
-	b.machine = t.Machine()
-	b.began = b.w.now
-	b.before = b.machine.Now()
-	if mark, ok := b.marks[n]; ok && mark != stateOf(b.machine) {
-		b.fail("after event %d the state is another one than before the death", n)
+	b.pending, b.powerOff, b.safeTo = nil, false, n
+	b.catchUp(n)
+}
+
+// catchUp follows events that were recorded by a host that died before it applied
+// them.
+func (b *books) catchUp(n int) {
+	from := b.applied
+	if b.applied = min(from, n); from >= n {
+		return
 	}
-	b.states, b.attempts = b.states[:0], b.attempts[:0]
-	b.grow()
+	b.machine = core.New()
+	for i, r := range b.records {
+		at, e, err := record.Parse(r)
+		if err != nil {
+			b.fail("event %d: %v", i+1, err)
+			return
+		}
+		if i == from {
+			b.states, b.attempts = b.states[:0], b.attempts[:0]
+			b.grow()
+		}
+		actions := b.machine.Apply(at, e)
+		if i < from {
+			continue
+		}
+		b.happened(e)
+		for _, a := range actions {
+			b.did(a)
+		}
+	}
 }
 
 // cut forgets what came after an event, which is gone.
@@ -213,6 +255,9 @@ func (b *books) running() int64 { return b.before + b.w.now - b.began }
 
 func (b *books) died(power bool) { b.powerOff = b.powerOff || power }
 
+// lost: a sync has failed, so that the page cache may lie.
+func (b *books) lost() { b.powerOff = true }
+
 func (b *books) appending(records [][]byte) { b.pending = slices.Clone(records) }
 
 func (b *books) appended(first uint64) {
@@ -224,8 +269,13 @@ func (b *books) appended(first uint64) {
 }
 
 // syncing and safe: the record's file is synced.
-func (b *books) syncing() { b.syncTo = len(b.records) }
-func (b *books) safe()    { b.safeTo = max(b.safeTo, min(b.syncTo, len(b.records))) }
+func (b *books) syncing() {
+	if b.machine != nil { // else it is what a recovery writes
+		b.syncTo = len(b.records)
+	}
+}
+
+func (b *books) safe() { b.safeTo = max(b.safeTo, min(b.syncTo, len(b.records))) }
 
 // happened is called right after an event was applied.
 func (b *books) happened(e core.Event) {

@@ -69,7 +69,7 @@ func (d *disks) setRoom(n int64) {
 // safe.
 type watchedFS struct {
 	journal.FS
-	began, synced func()
+	began, synced, lost func()
 }
 
 // Create implements journal.FS.
@@ -92,6 +92,8 @@ func (f watchedFile) Sync() error {
 	err := f.File.Sync()
 	if err == nil {
 		f.fs.synced()
+	} else {
+		f.fs.lost()
 	}
 	return err
 }

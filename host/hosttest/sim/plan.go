@@ -23,6 +23,7 @@ type plan struct {
 	iterations uint64 // that a trial trains at most
 	events     int    // before the faults stop
 	scheduler  string
+	remembers  bool // plugins make snapshots
 	maximum    bool // the objective is maximised
 
 	faults faults
@@ -52,7 +53,7 @@ func strength(r *rand.Rand, most int) int {
 
 func drawFaults(r *rand.Rand) faults {
 	return faults{
-		death: 5 + r.IntN(80), deathIO: r.IntN(1000), power: []int{0, 300, 500, 1000}[r.IntN(4)], deathAgain: strength(r, 500),
+		death: 10 + r.IntN(60)*(1+r.IntN(4)), deathIO: r.IntN(1000), power: []int{0, 300, 500, 1000}[r.IntN(4)], deathAgain: strength(r, 500),
 		io: strength(r, 30), full: strength(r, 10), crash: strength(r, 200), hang: strength(r, 50), silent: strength(r, 30), nonsense: strength(r, 30),
 		badStart: strength(r, 100), damage: strength(r, 20), stale: strength(r, 100), plugin: strength(r, 150), slowPlugin: strength(r, 300),
 		garbage: strength(r, 50), rot: strength(r, 500), node: strength(r, 20), user: strength(r, 60), leave: strength(r, 10), jump: strength(r, 30),
@@ -61,8 +62,9 @@ func drawFaults(r *rand.Rand) faults {
 }
 
 func draw(seed uint64, r *rand.Rand, o Options) (*plan, error) {
-	p := &plan{faults: drawFaults(r), saves: r.IntN(6) > 0, events: 20 + r.IntN(300),
-		segment: []int64{0, 1024, 4096}[r.IntN(3)], snapshots: []uint64{0, 1, 7, 20}[r.IntN(4)]}
+	p := &plan{faults: drawFaults(r), saves: r.IntN(6) > 0, events: 20 + r.IntN(600),
+		segment: []int64{0, 2048, 8192}[r.IntN(3)], snapshots: []uint64{0, 1, 3, 7, 20}[r.IntN(5)]}
+	p.remembers = r.IntN(2) == 0
 	p.iterations = 1 + r.Uint64N(9)
 	p.trials = 1 + r.IntN(12)
 	if o.Small {
@@ -74,8 +76,8 @@ func draw(seed uint64, r *rand.Rand, o Options) (*plan, error) {
 	if p.experiment, err = config.Parse("sim.yaml", []byte(p.text), config.WithoutTrainable()); err != nil {
 		return nil, fmt.Errorf("%w in\n%s", err, p.text)
 	}
-	for i := range 1 + r.IntN(3) {
-		capacity, err := resource.ParseBundle(fmt.Sprintf("cpu=%d", 1+r.IntN(4)))
+	for i := range []int{1, 1, 1, 2, 2, 3}[r.IntN(6)] {
+		capacity, err := resource.ParseBundle(fmt.Sprintf("cpu=%d", 1+r.IntN(4)+max(0, 1-i)))
 		if err != nil {
 			return nil, err
 		}
@@ -94,7 +96,7 @@ func (p *plan) schedulers() []string {
 		fmt.Sprintf("{plugin: patience, patience: 2, grace: %d}", n/2+1)}
 	if p.saves {
 		all = append(all, fmt.Sprintf("{plugin: asha, max: %d, reduction_factor: 2, type: promotion}", n),
-			fmt.Sprintf("{plugin: asha, max: %d, type: promotion, brackets: 2}", n),
+			fmt.Sprintf("{plugin: asha, max: %d, type: promotion, brackets: 2}", max(n, 4)),
 			fmt.Sprintf("{plugin: hyperband, max: %d}", max(n, 3)), fmt.Sprintf("{plugin: bohb, max: %d}", max(n, 3)),
 			fmt.Sprintf("{plugin: pbt, interval: 2, max: %d}", n), fmt.Sprintf("{plugin: pbt, interval: 1, max: %d, sync: true}", n),
 			fmt.Sprintf("{plugin: pb2, interval: 2, max: %d}", n))
@@ -121,7 +123,7 @@ func (p *plan) file(seed uint64, r *rand.Rand) string {
 	if r.IntN(6) == 0 {
 		line("repeat: %d", 2+r.IntN(2))
 	}
-	if r.IntN(4) == 0 {
+	if r.IntN(4) == 0 && p.trials > 1 {
 		line("points: [{x: 0.5}, {x: 0.1, kind: b}]")
 	}
 	p.endings(r, line)

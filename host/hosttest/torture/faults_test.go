@@ -2,15 +2,16 @@ package torture
 
 import (
 	"errors"
-	"io/fs"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // fault is something that is done to an experiment while a host runs it.
@@ -27,10 +28,10 @@ var faults = []fault{
 	{"kill host", 45, nil, killHost},
 	{"kill group", 4, nil, killGroup},
 	{"kill host and warden", 3, nil, killBoth},
-	{"kill searcher", 5, nil, killRole(searcher)},
-	{"kill scheduler", 5, nil, killRole(scheduler)},
+	{"kill searcher", 7, nil, killRole(searcher)},
+	{"kill scheduler", 7, nil, killRole(scheduler)},
 	{"kill trainable", 8, nil, killRole(trainable)},
-	{"kill trial", 25, func(x *experiment) bool { return len(x.scripts) > 0 }, killRole(trial)},
+	{"kill trial", 40, func(x *experiment) bool { return len(x.scripts) > 0 }, killRole(trial)},
 	{"kill child", 2, nil, killRole(other)},
 	{"freeze host", 3, nil, freezeHost},
 	{"freeze others", 4, nil, freezeOthers},
@@ -40,10 +41,7 @@ var faults = []fault{
 	{"full disk", 6, func(x *experiment) bool { return x.small }, fullDisk},
 	{"no permission", 6, func(*experiment) bool { return privileged() }, noPermission},
 	{"no record", 3, nil, noRecord},
-}
-
-func named(name string) fault {
-	return faults[slices.IndexFunc(faults, func(f fault) bool { return f.name == name })]
+	{"frozen record", 2, func(x *experiment) bool { return privileged() && !x.small }, frozenRecord},
 }
 
 // draw picks a fault that is possible.
@@ -76,7 +74,7 @@ func (h *host) dies(t testing.TB, what string) {
 		t.Fatalf("process %d does not die", h.pid)
 	}
 	if h.status < 0 {
-		count(what)
+		h.did(what)
 	}
 }
 
@@ -102,36 +100,35 @@ func killBoth(t testing.TB, h *host, _ *rand.Rand) {
 	h.x.left = true
 }
 
-// pick waits a moment for a process of the role.
-func (h *host) pick(t testing.TB, r role, rng *rand.Rand) (p process, ok bool) {
-	h.await(t, 500*time.Millisecond, func() bool {
-		var list []process
+// find waits a moment for processes of the role.
+func (h *host) find(t testing.TB, r role) (list []process) {
+	h.await(t, 30*time.Second, func() bool {
 		for _, p := range h.x.processes() {
 			if p.is == r {
 				list = append(list, p)
 			}
 		}
-		if ok = len(list) > 0; ok {
-			p = list[rng.IntN(len(list))]
-		}
-		return ok
+		return len(list) > 0
 	})
-	return p, ok
+	return list
 }
 
-// killRole kills a process of the host's. Some plugins may be killed so often that
-// the host gives them up.
+// killRole kills one of the host's processes, or all of the role at once. Some
+// plugins may be killed so often that the host gives them up.
 func killRole(r role) func(testing.TB, *host, *rand.Rand) {
 	return func(t testing.TB, h *host, rng *rand.Rand) {
-		p, ok := h.pick(t, r, rng)
-		if !ok {
-			return
+		list := h.find(t, r)
+		rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+		if len(list) > 1 && rng.IntN(2) == 0 {
+			list = list[:1]
 		}
-		if err := syscall.Kill(p.pid, syscall.SIGKILL); err == nil {
-			count(string(r) + " killed")
+		for _, p := range list {
+			if err := syscall.Kill(p.pid, syscall.SIGKILL); err == nil {
+				h.did(string(r) + " killed")
+			}
 		}
 		// A plugin that is killed while it starts is the user's to mend.
-		h.excuse("is given up", "plugin-serve", "ended by signal 9", "exited before")
+		h.excuse("is given up", "ended by signal 9")
 	}
 }
 
@@ -139,7 +136,7 @@ func freezeHost(t testing.TB, h *host, rng *rand.Rand) {
 	h.signal(syscall.SIGSTOP, false)
 	h.within(upTo(rng, 400*time.Millisecond))
 	h.signal(syscall.SIGCONT, false)
-	count("host frozen")
+	h.did("host frozen")
 }
 
 func freezeOthers(t testing.TB, h *host, rng *rand.Rand) {
@@ -151,7 +148,7 @@ func freezeOthers(t testing.TB, h *host, rng *rand.Rand) {
 	for _, p := range list {
 		_ = syscall.Kill(p.pid, syscall.SIGCONT)
 	}
-	count("plugins and trials frozen")
+	h.did("plugins and trials frozen")
 }
 
 func upTo(rng *rand.Rand, d time.Duration) time.Duration {
@@ -165,10 +162,11 @@ func interrupt(times int) func(testing.TB, *host, *rand.Rand) {
 		group := rng.IntN(2) == 0
 		for range times {
 			h.signal(syscall.SIGINT, group)
+			h.await(t, patience, func() bool { return strings.Contains(h.said(), "once more to leave at once") })
 			h.within(upTo(rng, 100*time.Millisecond))
 		}
 		h.ends(t)
-		count([]string{"", "host interrupted", "host interrupted twice"}[times])
+		h.did([]string{"", "host interrupted", "host interrupted twice"}[times])
 	}
 }
 
@@ -178,19 +176,24 @@ func secondHost(t testing.TB, h *host, _ *rand.Rand) {
 		return
 	}
 	status, said := h.x.does(t, h.x.runArgs()...)
-	if h.within(0) {
-		return // it was the only one by then
-	}
-	if status != 2 || !strings.Contains(said, "is in use by process") {
+	switch {
+	case status == 2 && strings.Contains(said, "is in use by process"):
+		h.did("second host refused")
+	case status == 2 && strings.Contains(said, "or leaving"), status == 0:
+		if !h.within(20 * time.Second) { // the first was not leaving
+			t.Errorf("a second host ended with status %d beside the first:\n%s", status, said)
+		}
+	default:
 		t.Errorf("a second host ended with status %d:\n%s", status, said)
 	}
-	count("second host refused")
 }
 
 // holds says whether the host has the experiment's lock.
 func (h *host) holds() bool {
-	f, err := os.OpenFile(filepath.Join(h.x.dir, "LOCK"), os.O_RDWR, 0)
-	if err != nil {
+	name := filepath.Join(h.x.dir, "LOCK")
+	text, _ := os.ReadFile(name)
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	if err != nil || !strings.Contains(string(text), fmt.Sprint(h.pid)) {
 		return false
 	}
 	defer f.Close()
@@ -201,9 +204,9 @@ func (h *host) holds() bool {
 // meanwhile. It waits and goes on by itself (B-087).
 func fullDisk(t testing.TB, h *host, rng *rand.Rand) {
 	ballast := h.x.fill(t, rng.IntN(3))
-	count("disk filled")
+	h.did("disk filled")
 	begun := strings.Contains(h.said(), "running")
-	h.await(t, time.Second+upTo(rng, time.Second), func() bool { return strings.Contains(h.said(), "disk is full") })
+	h.await(t, 30*time.Second, func() bool { return strings.Contains(h.said(), "disk is full") })
 	if rng.IntN(4) == 0 {
 		killHost(t, h, rng)
 	}
@@ -220,32 +223,30 @@ func noPermission(t testing.TB, h *host, rng *rand.Rand) {
 	if !ok {
 		return
 	}
-	info, err := os.Stat(path)
+	folder, err := os.Open(path) // it may get another name meanwhile
 	if err != nil {
-		return // it has gone
-	}
-	h.x.tampered = true
-	mode := []os.FileMode{0, 0o500}[rng.IntN(2)]
-	if os.Chmod(path, mode) != nil {
 		return
 	}
+	defer folder.Close()
+	info, err := folder.Stat()
+	must(t, err)
+	h.x.tampered = true
+	must(t, folder.Chmod([]os.FileMode{0, 0o500}[rng.IntN(2)]))
 	h.within(100*time.Millisecond + upTo(rng, 500*time.Millisecond))
-	if err := os.Chmod(path, info.Mode()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		t.Error(err)
-	}
+	must(t, folder.Chmod(info.Mode()))
 	h.excuse("permission denied")
-	count("permission taken")
+	h.did("permission taken")
 }
 
-// anyFolder is one of the experiment's, that of the record and the experiment's
-// own more often than others.
+// anyFolder is one of the experiment's: one of each sort as often as of others.
 func (x *experiment) anyFolder(rng *rand.Rand) (string, bool) {
-	patterns := []string{"", "journal", "trials", "trials/*", "trials/*/checkpoints", "trials/*/checkpoints/*", "checkpoints/blobs", "snapshots"}
-	list, _ := filepath.Glob(filepath.Join(x.dir, patterns[rng.IntN(len(patterns))]))
-	if len(list) == 0 {
-		return "", false
+	sorts := []string{"", "journal", "trials", "trials/*", "trials/*/checkpoints", "trials/*/checkpoints/*", "checkpoints/blobs", "snapshots"}
+	for _, i := range rng.Perm(len(sorts)) {
+		if list, _ := filepath.Glob(filepath.Join(x.dir, sorts[i])); len(list) > 0 {
+			return list[rng.IntN(len(list))], true
+		}
 	}
-	return list[rng.IntN(len(list))], true
+	return "", false
 }
 
 // noRecord takes the record from under the host, which stops with an error and
@@ -266,7 +267,45 @@ func noRecord(t testing.TB, h *host, _ *rand.Rand) {
 				t.Errorf("%s %d is still running after the record was gone", left.is, left.pid)
 			}
 		}
-		count("record taken away")
+		h.did("record taken away")
 	}
 	must(t, os.Rename(from+".away", from))
+}
+
+// frozenRecord has the system refuse every write to the record's file, as a disk
+// does that has become read-only.
+func frozenRecord(t testing.TB, h *host, _ *rand.Rand) {
+	list, _ := filepath.Glob(filepath.Join(h.x.dir, "journal", "*.tj"))
+	if len(list) == 0 || !h.await(t, time.Second, h.holds) {
+		return
+	}
+	f, err := os.Open(list[len(list)-1])
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	if setImmutable(f, true) != nil {
+		return // not on this file system
+	}
+	h.excuse("operation not permitted")
+	h.within(5 * time.Second) // it may be writing to a newer one
+	must(t, setImmutable(f, false))
+	if h.ended && h.status > 0 {
+		h.did("record made unwritable")
+	}
+}
+
+// immutable is FS_IMMUTABLE_FL of linux/fs.h.
+const immutable = 0x10
+
+func setImmutable(f *os.File, on bool) error {
+	flags, err := unix.IoctlGetInt(int(f.Fd()), unix.FS_IOC_GETFLAGS)
+	if err != nil {
+		return err
+	}
+	flags &^= immutable
+	if on {
+		flags |= immutable
+	}
+	return unix.IoctlSetPointerInt(int(f.Fd()), unix.FS_IOC_SETFLAGS, flags)
 }

@@ -93,7 +93,7 @@ type experiment struct {
 	lastHost  string // the name of its output's file
 	small     bool   // its disk is
 	tampered  bool   // its permissions were changed: trials may have failed
-	left      bool   // it was left behind on purpose
+	left      bool   // the last host has left processes behind, whose warden was killed
 }
 
 // prepare makes the experiment's file and what it needs.

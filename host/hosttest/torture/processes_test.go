@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // process is one that belongs to a host of an experiment.
@@ -49,6 +50,9 @@ func (x *experiment) processes() (list []process) {
 
 func (x *experiment) look(pid int) (p process, ok bool) {
 	proc := filepath.Join("/proc", strconv.Itoa(pid))
+	if info, err := os.Stat(proc); err != nil || int(info.Sys().(*syscall.Stat_t).Uid) != hostUser() {
+		return p, false
+	}
 	cmdline, err := os.ReadFile(filepath.Join(proc, "cmdline"))
 	if err != nil {
 		return p, false

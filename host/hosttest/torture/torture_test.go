@@ -10,10 +10,12 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/tunehost/tunehost/host/hosttest"
 )
 
 var (
-	long = flag.Duration("torture.time", 0, "how long TestTorture goes on; 0: one experiment")
+	long = flag.Duration("torture.time", 0, "how long TestTorture goes on; 0: one experiment, and few faults")
 	seed = flag.Uint64("torture.seed", 0, "what TestTorture does, as far as that can be repeated: the seed of its first experiment; 0: drawn")
 	jobs = flag.Int("torture.jobs", 2, "how many experiments TestTorture has at a time")
 	each = flag.Int("torture.faults", 40, "how many faults an experiment suffers in TestTorture")
@@ -45,20 +47,25 @@ func counted() string {
 // its end, and its record says what its trainables say.
 // B-024, B-025, B-080, B-084, B-085, B-086, B-087, B-092
 func TestTorture(t *testing.T) {
+	if *long == 0 {
+		torture(t, 1, 8)
+		return
+	}
 	first := *seed
 	if first == 0 {
 		first = uint64(time.Now().UnixNano()) % 1_000_000_000
 	}
-	if *long == 0 {
-		torture(t, first, 8)
-		return
-	}
 	program(t, "tunehost")
 	end := time.Now().Add(*long)
+	go func() {
+		for tick := time.Tick(time.Minute); time.Now().Before(end); <-tick {
+			fmt.Printf("%s\n%s", time.Now().Format(time.TimeOnly), counted())
+		}
+	}()
 	next := make(chan uint64)
 	go func() {
 		defer close(next)
-		for s := first; time.Now().Before(end) && failures(t) < 5; s++ {
+		for s := first; time.Now().Before(end) && failures() < 20; s++ {
 			next <- s
 		}
 	}()
@@ -76,7 +83,7 @@ func TestTorture(t *testing.T) {
 }
 
 // failures is how many experiments have failed.
-func failures(*testing.T) int {
+func failures() int {
 	counters.Lock()
 	defer counters.Unlock()
 	return counters.of["experiments failed"]
@@ -88,13 +95,14 @@ func torture(t *testing.T, seed uint64, faults int) {
 	k := kinds[seed%uint64(len(kinds))]
 	x := prepare(t, k, privileged() && mountable() && rng.IntN(3) == 0)
 	began := time.Now()
+	planned := faults
 	defer func() {
 		count("experiments")
 		if t.Failed() {
 			count("experiments failed")
-			t.Logf("to do the like again: go test ./host/hosttest/torture -run TestTorture -torture.seed %d -torture.faults %d -torture.time 1s", seed, faults)
+			t.Logf("to do the like again: go test ./host/hosttest/torture -run TestTorture -torture.seed %d -torture.faults %d -torture.time 1s", seed, planned)
 		}
-		t.Logf("%s, %d hosts, %v\n%s", k.name, x.hosts, time.Since(began).Round(time.Second), counted())
+		t.Logf("%s, %d hosts, %v", k.name, x.hosts, time.Since(began).Round(time.Second))
 	}()
 	for faults > 0 && !t.Failed() && !x.suffer(t, rng, &faults) {
 	}
@@ -107,6 +115,7 @@ func torture(t *testing.T, seed uint64, faults int) {
 // suffer runs one host, which has to bear what is left of the faults until it
 // ends; it says whether the experiment is done.
 func (x *experiment) suffer(t testing.TB, rng *rand.Rand, faults *int) (done bool) {
+	x.left = false
 	h := x.start(t)
 	for *faults > 0 && !h.within(time.Duration(rng.ExpFloat64()*float64(250*time.Millisecond))) {
 		f := draw(x, rng)
@@ -115,7 +124,19 @@ func (x *experiment) suffer(t testing.TB, rng *rand.Rand, faults *int) (done boo
 	}
 	h.ends(t)
 	h.judge(t)
+	if rng.IntN(8) == 0 {
+		x.alone(t)
+	}
 	return h.status == 0
+}
+
+// alone checks that nothing is left of a host that has ended, before another one
+// looks for that (B-025).
+func (x *experiment) alone(t testing.TB) {
+	t.Helper()
+	if !x.left {
+		hosttest.CheckNoOrphans(t, x.root)
+	}
 }
 
 // finish lets the experiment come to its end undisturbed.

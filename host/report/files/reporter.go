@@ -44,6 +44,7 @@ type Reporter struct {
 	open    *openFiles
 	naming  naming
 	backlog []report.Event
+	stuck   bool   // and the user knows
 	last    uint64 // written, but perhaps not on disk
 	noted   uint64 // in the position file
 	noteAt  time.Time
@@ -74,20 +75,22 @@ func (r *Reporter) Report(events []report.Event) error {
 	if rest := events[done:]; passes(err) && len(rest) <= maxBacklogEvents {
 		if !waited {
 			rest = copyOf(rest)
-			r.explain(err)
 		}
 		r.backlog = rest
+		r.explain(err)
 		return nil
 	}
 	if err != nil {
 		return err
 	}
+	r.stuck = false
 	return r.noteSometimes()
 }
 
-// explain says why nothing is written. A full disk is the host's to say.
+// explain says why nothing is written, once. A full disk is the host's to say.
 func (r *Reporter) explain(err error) {
-	if !noSpace(err) {
+	if !r.stuck && !noSpace(err) {
+		r.stuck = true
 		r.warn("results of trials wait to be written until that is allowed again: " + err.Error())
 	}
 }

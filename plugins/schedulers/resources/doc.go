@@ -44,7 +44,8 @@
 // A scheduler is told neither what the machine has nor what trials ask for: hence the
 // options slots and request. A request that the machine can never hold is the host's
 // error. Requests that a trainable computes itself (B-038) must not be combined with
-// it. Trials need checkpoints, and must look at what they were granted when they
+// it, nor must groups (placement in the experiment file), which it would make plain
+// requests. Trials need checkpoints, and must look at what they were granted when they
 // start. It cannot be combined with another scheduler. A result costs O(slots) at
 // most.
 package resources

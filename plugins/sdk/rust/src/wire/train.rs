@@ -69,3 +69,28 @@ pub(super) fn read_trial(message: &[u8]) -> Decoded<Trial> {
     })?;
     Ok(t)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bundles_of_a_trial() {
+        let place = |node: &str, gpus: &[&str]| {
+            Writer::message(|w| {
+                w.text(1, node);
+                w.text(2, "{}");
+                gpus.iter().for_each(|gpu| w.element(3, gpu.as_bytes()));
+            })
+        };
+        let message = Writer::message(|w| {
+            w.element(17, &place("a", &["0", "1"]));
+            w.element(17, &place("b", &[]));
+        });
+        let bundles = read_trial(&message).unwrap().bundles;
+        assert_eq!(bundles.len(), 2);
+        assert_eq!((bundles[0].node.as_str(), bundles[1].node.as_str()), ("a", "b"));
+        assert_eq!(bundles[0].devices, ["0", "1"]);
+        assert_eq!(bundles[1].resources, "{}");
+    }
+}
