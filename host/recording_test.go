@@ -31,7 +31,7 @@ trials: 16
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := ready(o, e)
+	s, err := ready(t.Context(), o, e)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,11 +89,11 @@ func BenchmarkRecording(b *testing.B) {
 			var with, without spent
 			for range b.N {
 				iterations := max(min(rate, 100_000)/16*2, 10)
-				with.add(run(b, paced(b, rate, iterations)))
+				with.add(spend(b, paced(b, rate, iterations)))
 				s := paced(b, rate, iterations)
 				_ = s.record.Close()
 				s.keepWith(&memory{})
-				without.add(run(b, s))
+				without.add(spend(b, s))
 			}
 			b.ReportMetric(with.wall.Seconds()/without.wall.Seconds(), "wall-ratio")
 			b.ReportMetric(with.cpu.Seconds()/without.cpu.Seconds(), "cpu-ratio")
@@ -106,7 +106,7 @@ type spent struct{ wall, cpu time.Duration }
 
 func (s *spent) add(x spent) { s.wall, s.cpu = s.wall+x.wall, s.cpu+x.cpu }
 
-func run(b *testing.B, s *session) spent {
+func spend(b *testing.B, s *session) spent {
 	var before, after syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &before)
 	began := time.Now()
