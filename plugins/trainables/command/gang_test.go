@@ -64,9 +64,9 @@ func TestGangEnvironment(t *testing.T) {
 		[]string{"PATH=" + os.Getenv("PATH"), "RANK=9", "MASTER_ADDR=elsewhere", "CUDA_VISIBLE_DEVICES=7"}), run)
 	var port string
 	for rank, want := range []map[string]string{
-		{"RANK": "0", "WORLD_SIZE": "3", "LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "2", "NODE_RANK": "0", "CUDA_VISIBLE_DEVICES": "0"},
+		{"RANK": "0", "WORLD_SIZE": "3", "LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "2", "NODE_RANK": "0", "CUDA_VISIBLE_DEVICES": "0,2"},
 		{"RANK": "1", "WORLD_SIZE": "3", "LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "1", "NODE_RANK": "1", "CUDA_VISIBLE_DEVICES": "1"},
-		{"RANK": "2", "WORLD_SIZE": "3", "LOCAL_RANK": "1", "LOCAL_WORLD_SIZE": "2", "NODE_RANK": "0", "CUDA_VISIBLE_DEVICES": "2"},
+		{"RANK": "2", "WORLD_SIZE": "3", "LOCAL_RANK": "1", "LOCAL_WORLD_SIZE": "2", "NODE_RANK": "0", "CUDA_VISIBLE_DEVICES": "0,2"},
 	} {
 		env := environment(t, run, rank)
 		for name, value := range want {
