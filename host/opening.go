@@ -50,14 +50,11 @@ type opener struct {
 
 // deadlines are those of one call, and of starting and opening a plugin.
 func (o *opener) deadlines(kind sdk.Kind, ref config.PluginRef) (call, open time.Duration) {
-	if o.alone {
+	if o.alone || o.direct && o.isBundled(kind, ref) {
 		return 0, 0
 	}
 	if call = o.experiment.Sandbox.CallTimeout; call > 0 && o.isModule(kind, ref) {
 		return call, sandbox.StartTimeout + call
-	}
-	if o.direct && o.isBundled(kind, ref) {
-		return 0, 0
 	}
 	call = cmp.Or(o.timeout, callTimeout)
 	return call, call

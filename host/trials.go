@@ -68,6 +68,9 @@ func (t *trials) start(a core.StartAttempt) *sdk.Trial {
 			}
 		}
 	}
+	if len(e.Export) > 0 {
+		x.Export, x.ExportDir = e.Export, storage.NewExports(x.Dir)
+	}
 	if a.Restore.ID != 0 {
 		x.Restore, x.Iteration = storage.RestoredDir(x.Dir, a.Attempt), a.Restore.Iteration
 	}

@@ -91,6 +91,17 @@ func (r *File) ID() (id journal.RunID, err error) {
 	return journal.RunID(b), nil
 }
 
+// Move says that the experiment file is elsewhere: on another machine. It returns
+// false where it is not.
+func (r *File) Move(file string) bool {
+	abs, err := filepath.Abs(file)
+	if err != nil || abs == r.File {
+		return false
+	}
+	r.File = abs
+	return true
+}
+
 // Path is where an experiment has it.
 func Path(d storage.Dir) string { return filepath.Join(d.Path(), "run.json") }
 

@@ -169,6 +169,8 @@ func kindOf(m fs.FileMode) string {
 		return "a socket"
 	case m.IsDir():
 		return "a folder"
+	case m.IsRegular():
+		return "a file"
 	}
 	return "a special file"
 }

@@ -108,6 +108,9 @@ func (a *attempt) openFiles(paths *paths) (err error) {
 			return err
 		}
 	}
+	if paths.exports, err = a.prepareExports(); err != nil {
+		return err
+	}
 	a.stderrSize = a.stderr.from
 	if a.socket, err = a.p.sockets.take(a.conns.accept); err != nil {
 		return err
