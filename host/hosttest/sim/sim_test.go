@@ -48,6 +48,9 @@ func TestFreshSeeds(t *testing.T) {
 	sum, s := tally{}, first
 	for ; time.Since(began) < *fresh || sum.deaths < *deaths; s++ {
 		sum.add(live(t, s, Options{}))
+		if sum.seeds%5000 == 0 {
+			t.Log(sum, time.Since(began))
+		}
 	}
 	t.Logf("seeds from %d: %v, in %v, of which %v of processor time", first, sum, time.Since(began).Round(time.Millisecond), processorTime())
 }

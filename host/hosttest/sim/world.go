@@ -15,6 +15,7 @@ import (
 	"github.com/tunehost/tunehost/core/resource"
 	"github.com/tunehost/tunehost/host"
 	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
 // Options of a life.
@@ -83,6 +84,7 @@ type world struct {
 	old      []core.Event
 	present  map[ckpt]uint64 // checkpoints on disk, with their iterations
 	damaged  map[ckpt]bool   // by somebody else
+	memories [][]sdk.Event   // that snapshots are of
 	wake     int64
 	left     bool // the user has told the host to leave
 	done     bool
@@ -292,6 +294,9 @@ func (w *world) die(how string) {
 	}
 	w.countOps()
 	w.books.died(death == journaltest.Power)
+	if w.books.powerOff {
+		w.old = nil // attempts that the record has lost have their numbers again
+	}
 	w.host = nil
 	clear(w.procs)
 	w.restart()

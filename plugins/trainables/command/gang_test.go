@@ -258,6 +258,7 @@ func TestGangIsSilent(t *testing.T) {
 			t.Fatal("no error")
 		}
 		wantContains(t, err.Error(), "sh (rank 0) was silent")
+		allGone(t, run)
 	}
 }
 
