@@ -2,6 +2,7 @@ package resources
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"testing"
@@ -44,9 +45,60 @@ func TestAmounts(t *testing.T) {
 }
 
 func TestNoAmounts(t *testing.T) {
-	for _, text := range []string{`{}`, `{"cpu": -1}`, `{"cpu": "many"}`, `{"cpu": true}`, `{"cpu": 1e3}`, `{"cpu": [1]}`, `{"cpu": null}`} {
+	for _, text := range []string{`{"cpu": -1}`, `{"cpu": "many"}`, `{"cpu": true}`, `{"cpu": 1e3}`, `{"cpu": [1]}`, `{"cpu": null}`} {
 		if _, _, err := Plugin.Open(schedtest.Problem(1), []byte(`{"request": `+text+`}`)); err == nil {
 			t.Errorf("%s is accepted", text)
+		}
+	}
+}
+
+// Slots are as many as fit into what there is, by what each trial asks for; without either
+// the experiment's concurrency.
+func TestRoom(t *testing.T) {
+	for _, c := range []struct {
+		request, capacity string
+		want              int
+	}{
+		{`{"cpu": 2}`, `{"cpu": "16"}`, 8},
+		{`{"cpu": "0.3"}`, `{"cpu": "1"}`, 3},
+		{`{"cpu": 1, "gpu": "0.25"}`, `{"cpu": "16", "gpu": "2"}`, 8},
+		{`{"cpu": 1, "memory": "4GiB"}`, `{"cpu": "16", "memory": "21474836480"}`, 5},
+		{`{"cpu": 1, "memory": "4GB"}`, `{"cpu": "16", "memory": "21474836479"}`, 5},
+		{`{"cpu": 1, "gpu": 0}`, `{"cpu": "3"}`, 3},
+		{`{"gpu": 1}`, `{"cpu": "16"}`, 0},
+		{`{"cpu": 0}`, `{"cpu": "16"}`, 0},
+		{`{"cpu": 1}`, `{}`, 0},
+		{`{"cpu": "0.000001"}`, `{"cpu": "16"}`, maxSlots},
+	} {
+		var r, capacity request
+		if err := errors.Join(json.Unmarshal([]byte(c.request), &r), json.Unmarshal([]byte(c.capacity), &capacity), r.check(), capacity.check()); err != nil {
+			t.Fatal(err)
+		}
+		if got := r.room(capacity); got != c.want {
+			t.Errorf("%s in %s: %d slots, want %d", c.request, c.capacity, got, c.want)
+		}
+	}
+}
+
+// What the options do not say is the problem's.
+func TestFromTheProblem(t *testing.T) {
+	p := schedtest.Problem(2)
+	p.Request, p.Capacity, p.Concurrency = []byte(`{"cpu":"2"}`), []byte(`{"cpu":"8","memory":"99"}`), 3
+	for options, want := range map[string]struct {
+		slots   int
+		request string
+	}{
+		`{}`:                     {4, `{"cpu":"4"}`},
+		`{"slots": 7}`:           {7, `{"cpu":"4"}`},
+		`{"request": {"cpu":1}}`: {8, `{"cpu":"2"}`},
+		`{"request": {"cpu":0}}`: {3, `{"cpu":"0"}`},
+	} {
+		s, _, err := Plugin.Open(p, []byte(options))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o := s.(*scheduler).options; o.Slots != want.slots || string(o.Request.times(2)) != want.request {
+			t.Errorf("%s: %d slots, twice %s; want %+v", options, o.Slots, o.Request.times(2), want)
 		}
 	}
 }
