@@ -19,7 +19,7 @@ func TestPluginsKnowTheMachine(t *testing.T) {
 			return hearing(func(sdk.Event) {}), sdk.Traits{}, nil
 		},
 	}
-	o, _ := quick(t, "version: 1\nobjective: {metric: loss, mode: min}\ntrainable: {plugin: chaos}\nspace: {x: {uniform: [0, 1]}}\n"+
+	o, _ := quick(t, "version: 1\nobjective: {metric: loss, mode: min}\ntrainable: {plugin: chaos, options: {any_params: true}}\nspace: {x: {uniform: [0, 1]}}\n"+
 		"scheduler: curious\nresources: {cpu: 0.5, licence: 2}\ntrials: 1\n", curious)
 	o.Resources = "cpu=8,licence=5"
 	finish(t, o)
@@ -39,7 +39,7 @@ func TestPluginsKnowTheMachine(t *testing.T) {
 // B-037: what trials that have ended leave is given to the one that trains, without an
 // option that says what there is.
 func TestResourcesAreGivenOn(t *testing.T) {
-	o, _ := quick(t, "version: 1\nobjective: {metric: loss, mode: min}\ntrainable: {plugin: chaos, options: {iterations: 12}}\nspace: {x: {uniform: [0, 1]}}\n"+
+	o, _ := quick(t, "version: 1\nobjective: {metric: loss, mode: min}\ntrainable: {plugin: chaos, options: {iterations: 12, any_params: true}}\nspace: {x: {uniform: [0, 1]}}\n"+
 		"scheduler: {plugin: resources, interval: 2}\nresources: {cpu: 2}\ntrials: 1\n", resources.Plugin)
 	o.Resources = "cpu=7"
 	had := ""
