@@ -204,6 +204,60 @@ func TestEvenSharesAddUp(t *testing.T) {
 	})
 }
 
+// With "best" the trial with the best last result comes to have all that others can spare,
+// each of which has one slot: by looking through all trials after each round.
+func TestBestHasTheRest(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		trials := rapid.IntRange(1, 6).Draw(t, "trials")
+		all := rapid.IntRange(trials, 20).Draw(t, "slots")
+		s := open1(t, trials, fmt.Appendf(nil, `{"slots": %d, "interval": 1, "give": "best"}`, all))
+		has, losses, number := map[uint32]int{}, map[uint32]float64{}, uint64(0)
+		tell := func(e sdk.Event) sdk.Decisions {
+			number++
+			e.Number = number
+			out, err := s.Decide(t.Context(), []sdk.Event{e})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return out
+		}
+		for i := range uint32(trials) {
+			tell(sdk.Event{Kind: sdk.TrialAdded, Trial: i})
+			has[i] = 1
+		}
+		for iteration := uint64(1); len(has) > 0; iteration += 2 {
+			for i := range uint32(trials) {
+				losses[i] = float64(rapid.IntRange(0, 3).Draw(t, "loss"))
+			}
+			for again := range uint64(2) { // the first shows who is best, the second changes what follows
+				for i := range has {
+					if d := tell(sdk.Event{Kind: sdk.ResultReported, Trial: i, Iteration: iteration + again, Losses: []float64{losses[i]}}); d.Decisions[0].Verdict != sdk.Pause {
+						continue
+					}
+					for _, c := range tell(sdk.Event{Kind: sdk.TrialPaused, Trial: i}).Commands {
+						if c.Kind == sdk.Resize {
+							has[i] = slots(t, string(c.Resources))
+						}
+					}
+				}
+			}
+			best := uint32(math.MaxUint32)
+			for i := range has {
+				if best == math.MaxUint32 || losses[i] < losses[best] || losses[i] == losses[best] && i < best {
+					best = i
+				}
+			}
+			for i, n := range has {
+				if want := map[bool]int{true: all - len(has) + 1, false: 1}[i == best]; n != want && all > len(has) {
+					t.Fatalf("trial %d with %v has %d of %d slots, want %d; the best is %d: %v", i, losses[i], n, all, want, best, has)
+				}
+			}
+			tell(sdk.Event{Kind: sdk.TrialCompleted, Trial: best})
+			delete(has, best)
+		}
+	})
+}
+
 func open1(t *rapid.T, trials int, options []byte) sdk.Scheduler {
 	s, _, err := Plugin.Open(schedtest.Problem(trials), options)
 	if err != nil {
