@@ -3,9 +3,9 @@ package host
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/mirror"
 )
 
 // check is what can be said of a file before anything starts: every mistake, one
@@ -19,7 +19,7 @@ func check(o Options, e *config.Experiment) error {
 	for _, ref := range e.Reporters {
 		errs = append(errs, checkFormat(ref))
 	}
-	errs = append(errs, missing(e)...)
+	errs = append(errs, missing(o, e)...)
 	errs = append(errs, workless(e))
 	if err := errors.Join(errs...); err != nil {
 		return &UserError{err}
@@ -39,14 +39,14 @@ func workless(e *config.Experiment) error {
 
 // missing are keys of the file that this version takes and cannot do yet. An
 // error is better than an experiment that is not what its file says.
-func missing(e *config.Experiment) (errs []error) {
+func missing(o Options, e *config.Experiment) (errs []error) {
 	for _, k := range []struct {
 		key string
 		set bool
 	}{
-		{"export", len(e.Export) > 0},
+		{"export", o.manual && len(e.Export) > 0},
 		{"executor", e.Executor.Name != "local"},
-		{"storage", strings.Contains(e.Storage, "://")},
+		{"storage", o.manual && mirror.IsURL(e.Storage)},
 	} {
 		if k.set {
 			errs = append(errs, fmt.Errorf("%s: %s: this version of tunehost cannot do that yet; leave %s out", e.PosOf(k.key), k.key, k.key))

@@ -44,9 +44,9 @@ type opener struct {
 	run           string            // its id
 	shelf         Shelf             // nil: no snapshots are kept
 	snapshotEvery uint64
-	// inProcess runs bundled plugins without a process of their own, and alone in
-	// one goroutine, without deadlines; direct, in the caller's goroutine.
-	inProcess, alone, direct bool
+	// inProcess runs bundled plugins without a process of their own; direct, without
+	// deadlines too; alone, also in one goroutine.
+	inProcess, direct, alone bool
 }
 
 // deadlines are those of one call, and of starting and opening a plugin.

@@ -53,6 +53,7 @@ type session struct {
 	plugins    plugins
 	requesting *requesting // nil: trials ask for what the file says
 	relays     []*relay    // reporters that are plugins
+	remote     *remote     // nil: the experiment is here alone
 	inbox      *inbox
 	loop       *Loop
 	crew       *crew
@@ -91,7 +92,7 @@ func newSession(o Options, e *config.Experiment) *session {
 		e.Trainable = nil // whatever the file says, the caller trains
 	}
 	return &session{options: o, experiment: e, clock: o.Clock, machine: core.New(), rules: newRules(e),
-		inbox: newInbox(), failure: make(chan error, 1)}
+		inbox: newInbox(), failure: make(chan error, 1), remote: o.remote}
 }
 
 // after takes steps, each if those before it went well, and closes the session if
@@ -173,6 +174,7 @@ func (s *session) close() {
 			s.log.Error(err.Error())
 		}
 	}
+	s.remote.close()
 	s.endCrash()
 	if s.logFile != nil {
 		_ = s.logFile.Close()
@@ -276,7 +278,7 @@ func (s *session) open(changed bool) error {
 	if err := s.takeUp(fs, journal.Options{RunID: id}, s.replay); err != nil {
 		return &UserError{fmt.Errorf("%s: %w", s.dir.Journal(), err)}
 	}
-	if err := errors.Join(s.sameTrainer(), s.extendable(), s.recallLessons(), s.recallStart()); err != nil {
+	if err := errors.Join(s.sameTrainer(), s.extendable(), s.recallLessons(), s.recallStart(), s.remakeTrials()); err != nil {
 		return err
 	}
 	if err := s.openPlugins(s.machine.Observations(), s.machine.Decided()); err != nil {
@@ -414,7 +416,7 @@ func (s *session) encode(params []byte) (space.Point, error) {
 
 func (s *session) opener() *opener {
 	o := &opener{experiment: s.experiment, seed: s.file.Seed, capacity: s.file.Capacity, plugins: s.options.Plugins, loader: s.loader, baseDir: dirOf(s.file.File),
-		log: s.log, logPath: s.dir.Log(), clock: s.clock, mark: s.mark, timeout: s.options.CallTimeout, inProcess: s.options.inProcess, direct: s.options.virtual,
+		log: s.log, logPath: s.dir.Log(), clock: s.clock, mark: s.mark, timeout: s.options.CallTimeout, inProcess: s.options.inProcess, direct: s.options.virtual && s.rig == nil,
 		run: s.file.RunID, snapshotEvery: cmp.Or(s.options.snapshotEvery, snapshotEvery)}
 	switch {
 	case s.rig != nil:

@@ -218,7 +218,7 @@ func (s *session) makeCrew() {
 		machine: s.machine, traits: s.plugins.traits(), trials: s.trials, narrator: s.narrator,
 		translate: &translator{machine: s.machine, encode: s.encode},
 		inbox:     s.inbox, log: s.log, clock: s.clock,
-		publishing: newPublishing(s.record, s.log, s.clock, s.fail),
+		publishing: newPublishing(s.record, s.log, s.clock, s.fail, s.remote),
 		searching: &searching{searcher: s.plugins.searcher, name: e.Searcher.Name, seed: seed, inbox: s.inbox, log: s.log,
 			clock: s.clock, slow: slowCall, work: newQueue[searchWork](), done: make(chan struct{}),
 			space:      e.Space,
@@ -261,7 +261,7 @@ func (s *session) makeTraining() *training {
 	o := s.opener()
 	x := &training{open: o.trainable, shared: t.Shared, reuse: t.Reusable && e.Reuse != "false", gpus: e.Reuse == "true",
 		reset: min(resetLimit, cmp.Or(o.timeout, callTimeout)), grace: e.StopGrace, inbox: s.inbox, log: s.log, clock: s.clock, storage: s.dir,
-		disk: s.disk, fail: s.fail, work: newQueue[trainWork](), done: make(chan struct{}), ending: make(chan struct{}), runs: map[core.TrialNo]*run{}, workers: map[*worker]bool{}, names: map[string]bool{}}
+		disk: s.disk, fail: s.fail, remote: s.remote, memory: s.holdStates(t.Saves), work: newQueue[trainWork](), done: make(chan struct{}), ending: make(chan struct{}), runs: map[core.TrialNo]*run{}, workers: map[*worker]bool{}, names: map[string]bool{}}
 	if e.Reuse == "true" && !t.Reusable {
 		s.log.Warn("reuse: true: the trainable says that its processes cannot be reused; each trial gets one of its own")
 	}
@@ -302,6 +302,9 @@ func (s *session) fail(err error) {
 func (s *session) run(ctx context.Context) (Ended, error) {
 	turning, stop := context.WithCancel(context.Background())
 	defer stop()
+	if err := s.remote.start(ctx, s); err != nil {
+		return s.ended(), err
+	}
 	s.startDrivers(turning)
 	deaf := s.listen(turning.Done())
 	go s.draw(turning)
@@ -325,6 +328,7 @@ func (s *session) run(ctx context.Context) (Ended, error) {
 	}
 	deaf()
 	s.stopDrivers(err != nil)
+	s.remote.finish(s)
 	if s.broken = err != nil; s.broken {
 		s.log.Info("the host stops: " + err.Error()) // the caller says it to the user
 	} else {

@@ -41,7 +41,9 @@ type training struct {
 	clock    Clock
 	storage  storage.Dir
 
-	disk *disk
+	disk   *disk
+	remote *remote
+	memory *storage.Memory // for states of paused trials; nil: none is used
 	// fail ends the host: no trial can be run.
 	fail func(error)
 
@@ -96,9 +98,12 @@ type run struct {
 	late  func() bool // stops the timer of watchReset; nil: there is none
 	start *sdk.Trial
 	from  core.CheckpointRef // that it goes on from
+	held  bool               // that is in memory
 	// checkpoint is where that is; the run is given a copy of it.
 	checkpoint string
 	saves      []pendingSave
+	exports    exports
+	pausing    bool           // told to stop, and to go on later
 	stop       *train.Command // told before it had a process
 	timer      func() bool
 	killed     bool
@@ -116,6 +121,7 @@ type pendingSave struct {
 	id        uint32
 	iteration uint64
 	dir       string
+	memory    bool
 }
 
 func (t *training) run(ctx context.Context) {
@@ -147,6 +153,8 @@ func (t *training) do(ctx context.Context, w trainWork) {
 		t.take(a, w.dir)
 	case core.StopAttempt:
 		t.stopRun(a, w.dir)
+	case core.DropState:
+		t.drop(a)
 	}
 }
 
@@ -183,7 +191,7 @@ func (r *run) tell(c train.Command) {
 }
 
 func (t *training) begin(ctx context.Context, a core.StartAttempt, w trainWork) {
-	r := &run{checkpoint: w.checkpoint, trial: a.Trial, attempt: a.Attempt, dir: w.dir, start: w.trial, from: a.Restore, iteration: w.trial.Iteration, heard: t.clock.Now()}
+	r := &run{checkpoint: w.checkpoint, trial: a.Trial, attempt: a.Attempt, dir: w.dir, start: w.trial, from: a.Restore, held: a.Memory, iteration: w.trial.Iteration, heard: t.clock.Now()}
 	t.mu.Lock()
 	t.runs[a.Trial] = r
 	t.mu.Unlock()
@@ -377,6 +385,7 @@ func (t *training) commit(dir string, id uint32, m storage.Manifest, prepare fun
 			t.unsaved(core.TrialNo(m.Trial), m.Attempt, id, err)
 			return
 		}
+		t.remote.saved(storage.CheckpointDir(dir, id))
 		if d := t.clock.Since(started); d > slowSave {
 			t.log.Slow("saving a checkpoint", d)
 		}
@@ -389,8 +398,9 @@ const slowSave = 10 * time.Second
 // stopRun asks, waits for the grace, and then does not ask any more (B-023).
 func (t *training) stopRun(a core.StopAttempt, dir string) {
 	stop := train.Command{Kind: train.Stop, Paused: a.Paused}
+	var save pendingSave
 	if a.SaveID != 0 {
-		staged, err := storage.Stage(dir, a.SaveID)
+		staged, err := t.stage(a, dir)
 		if noSpace(err) {
 			go t.stopLater(a, dir)
 			return
@@ -398,12 +408,13 @@ func (t *training) stopRun(a core.StopAttempt, dir string) {
 		if err != nil {
 			t.unsaved(a.Trial, a.Attempt, a.SaveID, err)
 		} else {
-			stop.Dir = staged
+			save, stop.Dir = staged, staged.dir
 		}
 	}
 	there := t.with(a.Trial, a.Attempt, func(r *run) {
+		r.pausing = a.Paused
 		if stop.Dir != "" {
-			r.saves = append(r.saves, pendingSave{id: a.SaveID, dir: stop.Dir})
+			r.saves = append(r.saves, save)
 		}
 		if r.worker == nil {
 			r.stop = &stop
@@ -460,4 +471,5 @@ func (t *training) close() {
 	gone.Wait()
 	t.leaving.Wait()
 	t.saving.Wait()
+	t.letGo()
 }

@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -23,6 +22,9 @@ import (
 
 // version is the newest that this program knows.
 const version = 1
+
+// maxBytes is larger than run.json and the experiment file ever are.
+const maxBytes = 64 << 20
 
 // File is run.json.
 type File struct {
@@ -92,6 +94,17 @@ func (r *File) ID() (id journal.RunID, err error) {
 	return journal.RunID(b), nil
 }
 
+// Move says that the experiment file is elsewhere: on another machine. It returns
+// false where it is not.
+func (r *File) Move(file string) bool {
+	abs, err := filepath.Abs(file)
+	if err != nil || abs == r.File {
+		return false
+	}
+	r.File = abs
+	return true
+}
+
 // Path is where an experiment has it.
 func Path(d storage.Dir) string { return filepath.Join(d.Path(), "run.json") }
 
@@ -112,7 +125,7 @@ var ErrUnreadable = errors.New("cannot be read")
 
 // Read reads what a directory holds, as it was recorded.
 func Read(d storage.Dir) (*File, *config.Experiment, error) {
-	text, err := os.ReadFile(Path(d))
+	text, err := storage.ReadFile(Path(d), maxBytes)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !d.Exists() {
 		return nil, nil, fmt.Errorf("%s: %w", d.Path(), ErrNone)
 	}
@@ -126,7 +139,7 @@ func Read(d storage.Dir) (*File, *config.Experiment, error) {
 	if r.Version != version {
 		return nil, nil, fmt.Errorf("%s %w: it has version %d, this program knows version %d: use a newer tunehost", Path(d), ErrUnreadable, r.Version, version)
 	}
-	source, err := os.ReadFile(d.Experiment())
+	source, err := storage.ReadFile(d.Experiment(), maxBytes)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -26,7 +26,11 @@ func (d Dir) Commit(trialDir string, id uint32, m Manifest) (bytes int64, err er
 }
 
 func commit(on disk, blobs, trialDir string, id uint32, m Manifest) (bytes int64, err error) {
-	dir, final := staging(trialDir, id), CheckpointDir(trialDir, id)
+	return commitAs(on, blobs, trialDir, staging(trialDir, id), CheckpointDir(trialDir, id), m)
+}
+
+// commitAs makes what is staged in dir whole under its final name.
+func commitAs(on disk, blobs, trialDir, dir, final string, m Manifest) (bytes int64, err error) {
 	s := sealer{disk: on, blobs: blobs, dir: dir}
 	if m.Files, err = s.seal(); err != nil {
 		return 0, err
@@ -40,7 +44,7 @@ func commit(on disk, blobs, trialDir string, id uint32, m Manifest) (bytes int64
 		func() error { return on.write(listed, text) },
 		func() error { return on.sync(listed) },
 		func() error { return on.sync(dir) },
-		func() error { return removeCheckpoint(on, final) }, // of an earlier host, and not recorded
+		func() error { return removeCheckpoint(on, final) }, // of an earlier host
 		func() error { return on.rename(dir, final) },
 		func() error { return on.sync(filepath.Dir(final)) },
 		// The folders above may be new, too.

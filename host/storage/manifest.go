@@ -24,6 +24,8 @@ type Manifest struct {
 	Trial     uint32 `json:"trial"`
 	Attempt   uint32 `json:"attempt"`
 	Iteration uint64 `json:"iteration"`
+	// Format is that of an exported model; "" of a checkpoint.
+	Format string `json:"format,omitempty"`
 	// Parent is the checkpoint that the attempt went on from.
 	Parent *Parent `json:"parent,omitempty"`
 	// Files are sorted by path.
@@ -60,10 +62,7 @@ func (m *Manifest) text() ([]byte, error) {
 func ReadManifest(dir string) (m Manifest, err error) {
 	text, err := readPlain(filepath.Join(dir, manifest), maxManifest)
 	if err == nil {
-		err = json.Unmarshal(text, &m)
-	}
-	if err == nil {
-		err = m.sound()
+		m, err = parseManifest(text)
 	}
 	if err != nil {
 		return Manifest{}, &DamagedError{dir, fmt.Sprintf("%s: %v", manifest, reason(err))}
@@ -71,18 +70,20 @@ func ReadManifest(dir string) (m Manifest, err error) {
 	return m, nil
 }
 
+func parseManifest(text []byte) (m Manifest, err error) {
+	if err = json.Unmarshal(text, &m); err == nil {
+		err = m.sound()
+	}
+	return m, err
+}
+
 // readPlain reads a plain file, and no link, of a size that is expected.
 func readPlain(path string, limit int64) ([]byte, error) {
 	info, err := os.Lstat(path)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("it is %s", kindOf(info.Mode()))
-	case info.Size() > limit:
-		return nil, fmt.Errorf("it has %d bytes, more than the %d possible", info.Size(), limit)
 	}
-	return os.ReadFile(path)
+	return readSized(path, info, limit)
 }
 
 // sound says whether the list of files is one that a host makes: each once, in order,
@@ -169,4 +170,20 @@ func (f *File) compare(sum string, err error) error {
 		return fmt.Errorf("%s was changed", f.Path)
 	}
 	return nil
+}
+
+// ManifestText is a checkpoint's manifest as it stands.
+func ManifestText(dir string) ([]byte, error) { return os.ReadFile(filepath.Join(dir, manifest)) }
+
+// FileIn is where a checkpoint has the file of its manifest.
+func FileIn(dir, path string) string { return filepath.Join(dir, contents, filepath.FromSlash(path)) }
+
+// NoCheckpoint says that no checkpoint is in or below a folder of this name: it
+// holds a checkpoint's files, or is one that is being made or removed.
+func NoCheckpoint(name string) bool {
+	switch filepath.Ext(name) {
+	case beingMade, beingGone:
+		return true
+	}
+	return name == contents || name == restored || name == own || name == exporting
 }

@@ -78,6 +78,10 @@ type Trial struct {
 	RunAhead int
 	// GraceSeconds is the time that a stopped trial has to clean up.
 	GraceSeconds float64
+	// Export are the formats in which the model is wanted when the trial ends
+	// well, and ExportDir where they go: see [ExportWith].
+	Export    []string
+	ExportDir string
 }
 
 // Bundle is one place that was granted: a part of one node.

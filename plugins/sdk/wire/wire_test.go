@@ -239,6 +239,7 @@ func command() *rapid.Generator[train.Command] {
 				Iteration: rapid.Uint64().Draw(t, "i"), Resources: bytes.Draw(t, "resources"), Devices: rapid.SliceOf(text).Draw(t, "devices"),
 				CheckpointEvery: rapid.Uint64().Draw(t, "every"), RunAhead: rapid.IntRange(0, 1<<30).Draw(t, "ahead"), GraceSeconds: number.Draw(t, "grace"),
 				CheckpointAtEnd: rapid.Bool().Draw(t, "end"), Bundles: rapid.SliceOf(bundle).Draw(t, "bundles"),
+				Export: rapid.SliceOf(text).Draw(t, "export"), ExportDir: text.Draw(t, "x"),
 			}
 		}
 		return c
@@ -248,10 +249,10 @@ func command() *rapid.Generator[train.Command] {
 func trainEvent() *rapid.Generator[train.Event] {
 	return rapid.Custom(func(t *rapid.T) train.Event {
 		return train.Event{
-			Kind: train.EventKind(rapid.IntRange(1, 6).Draw(t, "kind")), Run: rapid.Uint64().Draw(t, "run"), PID: rapid.Uint32().Draw(t, "pid"),
+			Kind: train.EventKind(rapid.IntRange(1, 7).Draw(t, "kind")), Run: rapid.Uint64().Draw(t, "run"), PID: rapid.Uint32().Draw(t, "pid"),
 			Metrics: rapid.SliceOf(metric()).Draw(t, "metrics"), Iteration: rapid.Uint64().Draw(t, "iteration"),
 			Checkpoint: text.Draw(t, "checkpoint"), Done: rapid.Bool().Draw(t, "done"), Error: text.Draw(t, "error"), Text: text.Draw(t, "text"),
-			RestoreFailed: rapid.Bool().Draw(t, "restore"), NeverStarted: rapid.Bool().Draw(t, "never"),
+			RestoreFailed: rapid.Bool().Draw(t, "restore"), NeverStarted: rapid.Bool().Draw(t, "never"), Format: text.Draw(t, "format"),
 		}
 	})
 }

@@ -108,6 +108,9 @@ func (a *attempt) openFiles(paths *paths) (err error) {
 			return err
 		}
 	}
+	if paths.exports, err = a.prepareExports(); err != nil {
+		return err
+	}
 	a.stderrSize = a.stderr.from
 	if a.socket, err = a.p.sockets.take(a.conns.accept); err != nil {
 		return err
@@ -159,10 +162,15 @@ func (a *attempt) pipe() (r, w *os.File, err error) {
 // end is kept for messages.
 func (a *attempt) keepTail(w *worker) (*os.File, error) {
 	from, stderr, err := a.pipe()
-	if err == nil {
-		a.readers.Go(func() { _, _ = io.Copy(io.MultiWriter(&w.stderrTail, a), from) })
+	if err != nil {
+		return nil, err
 	}
-	return stderr, err
+	to := io.Writer(&w.stderrTail)
+	if w == &a.worker {
+		to = io.MultiWriter(to, a)
+	}
+	a.readers.Go(func() { _, _ = io.Copy(to, from) })
+	return stderr, nil
 }
 
 // Write notes that something was heard.

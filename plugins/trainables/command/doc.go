@@ -29,6 +29,15 @@
 // the last. Iterations are numbered before that, so that numbers stay true. A
 // program that prints an iteration of 0 counts from 0; its counts are not used.
 //
+// # Exporting
+//
+// Where the experiment file asks for exports, TUNEHOST_EXPORT_FORMATS has their
+// names, separated by commas, and TUNEHOST_EXPORT_DIR is an empty folder in which
+// the program leaves, by the time that it ends, a folder or file named like each
+// format that it knows. They count when the program has exited with status 0, also
+// after it was told to stop; a program that a signal has ended may have left half a
+// model, and has exported none.
+//
 // # Stopping
 //
 // A program that is told "stop" or "pause" by the channel has half the grace

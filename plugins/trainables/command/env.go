@@ -72,6 +72,9 @@ func (p *program) trialEnv(t *sdk.Trial, paths paths, own []string) []string {
 	if t.Restore != "" {
 		env = append(env, "TUNEHOST_CHECKPOINT="+t.Restore)
 	}
+	if paths.exports != "" {
+		env = append(env, "TUNEHOST_EXPORT_DIR="+paths.exports, "TUNEHOST_EXPORT_FORMATS="+strings.Join(t.Export, ","))
+	}
 	// By this the host knows what it has to end.
 	if mark, ok := os.LookupEnv("TUNEHOST_HOST"); ok {
 		env = append(env, "TUNEHOST_HOST="+mark)
@@ -123,4 +126,5 @@ func bundlesText(bundles []sdk.Bundle) string {
 // paths are what the program is told of files.
 type paths struct {
 	params, checkpoints, channel string
+	exports                      string // "": none are wanted
 }

@@ -251,13 +251,15 @@ func TestGangIsNotWhole(t *testing.T) {
 // Silence of rank 0 is what counts as a hang.
 func TestGangIsSilent(t *testing.T) {
 	t.Parallel()
-	run := gang(t, "a", "a")
-	err := train(t, ranks(endless, `while :; do echo busy; sleep 0.05; done`).with("deadline", 0.3), run)
-	if err == nil {
-		t.Fatal("no error")
+	for _, log := range []bool{true, false} {
+		run := gang(t, "a", "a")
+		err := train(t, ranks(endless, `while :; do echo busy; echo busy >&2; sleep 0.05; done`).with("deadline", 0.3).with("log", log), run)
+		if err == nil {
+			t.Fatal("no error")
+		}
+		wantContains(t, err.Error(), "sh (rank 0) was silent")
+		allGone(t, run)
 	}
-	wantContains(t, err.Error(), "sh (rank 0) was silent")
-	allGone(t, run)
 }
 
 // What a gang sets the file may not.

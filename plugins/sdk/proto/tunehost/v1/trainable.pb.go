@@ -89,6 +89,7 @@ const (
 	TrainEvent_KIND_ENDED       TrainEvent_Kind = 4 // the last event of a run; error is empty when all is well
 	TrainEvent_KIND_LOG         TrainEvent_Kind = 5
 	TrainEvent_KIND_REJECTED    TrainEvent_Kind = 6 // garbage from the trial's program, for its log: not a result
+	TrainEvent_KIND_EXPORTED    TrainEvent_Kind = 7 // export_dir/format holds the model; error says why it does not
 )
 
 // Enum value maps for TrainEvent_Kind.
@@ -101,6 +102,7 @@ var (
 		4: "KIND_ENDED",
 		5: "KIND_LOG",
 		6: "KIND_REJECTED",
+		7: "KIND_EXPORTED",
 	}
 	TrainEvent_Kind_value = map[string]int32{
 		"KIND_UNSPECIFIED": 0,
@@ -110,6 +112,7 @@ var (
 		"KIND_ENDED":       4,
 		"KIND_LOG":         5,
 		"KIND_REJECTED":    6,
+		"KIND_EXPORTED":    7,
 	}
 )
 
@@ -439,6 +442,8 @@ type Trial struct {
 	GraceSeconds    float64                `protobuf:"fixed64,15,opt,name=grace_seconds,json=graceSeconds,proto3" json:"grace_seconds,omitempty"`
 	CheckpointAtEnd bool                   `protobuf:"varint,16,opt,name=checkpoint_at_end,json=checkpointAtEnd,proto3" json:"checkpoint_at_end,omitempty"` // the last result (done) will be saved
 	Bundles         []*Bundle              `protobuf:"bytes,17,rep,name=bundles,proto3" json:"bundles,omitempty"`                                           // what was granted, place by place, in the order of the request
+	Export          []string               `protobuf:"bytes,18,rep,name=export,proto3" json:"export,omitempty"`                                             // formats in which the model is wanted when all ends well
+	ExportDir       string                 `protobuf:"bytes,19,opt,name=export_dir,json=exportDir,proto3" json:"export_dir,omitempty"`                      // where they go, each in a folder of its format's name
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
@@ -590,6 +595,20 @@ func (x *Trial) GetBundles() []*Bundle {
 		return x.Bundles
 	}
 	return nil
+}
+
+func (x *Trial) GetExport() []string {
+	if x != nil {
+		return x.Export
+	}
+	return nil
+}
+
+func (x *Trial) GetExportDir() string {
+	if x != nil {
+		return x.ExportDir
+	}
+	return ""
 }
 
 // Bundle is one place that was granted: a part of one node.
@@ -838,6 +857,7 @@ type TrainEvent struct {
 	Text          string                 `protobuf:"bytes,9,opt,name=text,proto3" json:"text,omitempty"`                                          // LOG, REJECTED
 	RestoreFailed bool                   `protobuf:"varint,10,opt,name=restore_failed,json=restoreFailed,proto3" json:"restore_failed,omitempty"` // ENDED: the checkpoint could not be loaded
 	NeverStarted  bool                   `protobuf:"varint,11,opt,name=never_started,json=neverStarted,proto3" json:"never_started,omitempty"`    // ENDED: no program, not executable
+	Format        string                 `protobuf:"bytes,12,opt,name=format,proto3" json:"format,omitempty"`                                     // EXPORTED
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -949,6 +969,13 @@ func (x *TrainEvent) GetNeverStarted() bool {
 	return false
 }
 
+func (x *TrainEvent) GetFormat() string {
+	if x != nil {
+		return x.Format
+	}
+	return ""
+}
+
 var File_tunehost_v1_trainable_proto protoreflect.FileDescriptor
 
 const file_tunehost_v1_trainable_proto_rawDesc = "" +
@@ -967,7 +994,7 @@ const file_tunehost_v1_trainable_proto_rawDesc = "" +
 	"\x17RequestResourcesRequest\x12\x16\n" +
 	"\x06params\x18\x01 \x01(\fR\x06params\"8\n" +
 	"\x18RequestResourcesResponse\x12\x1c\n" +
-	"\tresources\x18\x01 \x01(\fR\tresources\"\xf9\x03\n" +
+	"\tresources\x18\x01 \x01(\fR\tresources\"\xb0\x04\n" +
 	"\x05Trial\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06number\x18\x02 \x01(\rR\x06number\x12\x18\n" +
@@ -988,7 +1015,10 @@ const file_tunehost_v1_trainable_proto_rawDesc = "" +
 	"\trun_ahead\x18\x0e \x01(\rR\brunAhead\x12#\n" +
 	"\rgrace_seconds\x18\x0f \x01(\x01R\fgraceSeconds\x12*\n" +
 	"\x11checkpoint_at_end\x18\x10 \x01(\bR\x0fcheckpointAtEnd\x12-\n" +
-	"\abundles\x18\x11 \x03(\v2\x13.tunehost.v1.BundleR\abundles\"T\n" +
+	"\abundles\x18\x11 \x03(\v2\x13.tunehost.v1.BundleR\abundles\x12\x16\n" +
+	"\x06export\x18\x12 \x03(\tR\x06export\x12\x1d\n" +
+	"\n" +
+	"export_dir\x18\x13 \x01(\tR\texportDir\"T\n" +
 	"\x06Bundle\x12\x12\n" +
 	"\x04node\x18\x01 \x01(\tR\x04node\x12\x1c\n" +
 	"\tresources\x18\x02 \x01(\fR\tresources\x12\x18\n" +
@@ -1011,7 +1041,7 @@ const file_tunehost_v1_trainable_proto_rawDesc = "" +
 	"\tKIND_STOP\x10\x04\x12\r\n" +
 	"\tKIND_KILL\x10\x05\"@\n" +
 	"\rTrainResponse\x12/\n" +
-	"\x06events\x18\x01 \x03(\v2\x17.tunehost.v1.TrainEventR\x06events\"\xdc\x03\n" +
+	"\x06events\x18\x01 \x03(\v2\x17.tunehost.v1.TrainEventR\x06events\"\x87\x04\n" +
 	"\n" +
 	"TrainEvent\x120\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x1c.tunehost.v1.TrainEvent.KindR\x04kind\x12\x10\n" +
@@ -1027,7 +1057,8 @@ const file_tunehost_v1_trainable_proto_rawDesc = "" +
 	"\x04text\x18\t \x01(\tR\x04text\x12%\n" +
 	"\x0erestore_failed\x18\n" +
 	" \x01(\bR\rrestoreFailed\x12#\n" +
-	"\rnever_started\x18\v \x01(\bR\fneverStarted\"\x80\x01\n" +
+	"\rnever_started\x18\v \x01(\bR\fneverStarted\x12\x16\n" +
+	"\x06format\x18\f \x01(\tR\x06format\"\x93\x01\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fKIND_STARTED\x10\x01\x12\x0f\n" +
@@ -1037,7 +1068,8 @@ const file_tunehost_v1_trainable_proto_rawDesc = "" +
 	"\n" +
 	"KIND_ENDED\x10\x04\x12\f\n" +
 	"\bKIND_LOG\x10\x05\x12\x11\n" +
-	"\rKIND_REJECTED\x10\x062\xf3\x02\n" +
+	"\rKIND_REJECTED\x10\x06\x12\x11\n" +
+	"\rKIND_EXPORTED\x10\a2\xf3\x02\n" +
 	"\x10TrainableService\x12b\n" +
 	"\x11DescribeTrainable\x12%.tunehost.v1.DescribeTrainableRequest\x1a&.tunehost.v1.DescribeTrainableResponse\x12V\n" +
 	"\rOpenTrainable\x12!.tunehost.v1.OpenTrainableRequest\x1a\".tunehost.v1.OpenTrainableResponse\x12B\n" +
