@@ -27,6 +27,8 @@ SEEDS ?= 100000
 KILLS ?= 200
 RUN ?=
 TIME ?= 10m
+DEATHS ?= 1000000
+LIVES ?= 50s
 
 TOOLS := $(CURDIR)/.tools
 BUF := $(TOOLS)/buf-$(BUF_VERSION)/node_modules/.bin/buf
@@ -52,7 +54,7 @@ BROKEN := host/plugin/sandbox/testdata/broken
 export PATH := $(VENV)/bin:$(PATH)
 export CARGO_TARGET_DIR := $(TOOLS)/cargo
 
-CHECKS := toolchains build format vet staticcheck generated proto house python rust js assemblyscript test examples
+CHECKS := toolchains build format vet staticcheck generated proto house python rust js assemblyscript test simulation examples
 
 # heading,TEXT: with the time since make was started.
 STARTED := $(shell date +%s)
@@ -190,6 +192,11 @@ go_test = go test $(1) $(2) 2>&1 | tee $(TEST_LOG) || \
 	echo 'slowest packages:'; \
 	awk '$$1 == "ok" && $$3 ~ /s$$/ { print "  " $$3 "\t" $$2 }' $(TEST_LOG) | sort -rn | head -8
 
+.PHONY: simulation
+simulation: ## LIVES=50s of simulated hosts that die, on seeds that nobody has tried
+	$(call heading,simulation)
+	@go test -count=1 -timeout 0 -v ./host/hosttest/sim -run TestFreshSeeds -for $(LIVES) | grep -v '^=== RUN'
+
 .PHONY: examples
 examples: $(VENV)/ready ## every example runs; none is skipped
 	$(call heading,examples)
@@ -239,7 +246,10 @@ torture: ## real experiments for TIME=10m: kills, full disks, no permissions, no
 	nice -n 10 go test -count=1 -timeout 0 -v ./host/hosttest/torture -run TestTorture -torture.time $(TIME)
 
 .PHONY: soak
-soak: torture ## simulated worlds and crashes of the journal (SEEDS=100000 of each), KILLS=200 of real hosts, torture, all of conformance
+soak: torture ## simulated worlds and crashes of the journal (SEEDS=100000 of each), DEATHS=1000000 of simulated hosts, KILLS=200 of real ones, torture, all of conformance
+	go test -count=1 -timeout 0 -v ./host/hosttest/sim -run TestFreshSeeds -deaths $(DEATHS)
+	go test -count=1 -timeout 0 -v ./host/hosttest/sim -run TestEvery -every
+	go test -count=1 -timeout 0 -v ./host/hosttest/sim -run TestDeathAtEveryOperation -every
 	go test -count=1 -timeout 0 ./core -run TestWorlds -seeds $(SEEDS)
 	go test -count=1 -timeout 0 ./core/journal -run TestRandomLives -lives $(SEEDS)
 	go test -race -count=1 -timeout 0 ./host/hosttest -run TestKilledHosts -kills $(KILLS)
@@ -254,7 +264,7 @@ fuzz: ## every fuzz target for FUZZTIME=30s
 	@git ls-files '*_test.go' | xargs grep -l '^func Fuzz' | xargs -n1 dirname | sort -u | while read -r dir; do \
 	for target in $$(grep -ho --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*' "$$dir"/*_test.go | cut -c6-); do \
 	echo "== $$dir $$target"; \
-	go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "./$$dir"; \
+	go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x "./$$dir"; \
 	done; done
 
 .PHONY: cover

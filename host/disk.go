@@ -43,7 +43,12 @@ func (d *disk) waited(room bool) {
 	}
 }
 
+// noSpace: it is worth waiting. A record that has failed is not written any more,
+// whatever made it fail.
 func noSpace(err error) bool {
+	if errors.Is(err, journal.ErrFailed) {
+		return false
+	}
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, journal.ErrNoSpace)
 }
 

@@ -24,18 +24,18 @@ trainable:
     printf %s "$TUNEHOST_BUNDLES" > bundles; echo "{{\"score\": 1}}"']
 `
 
-// B-033: bundles are placed as the strategy says, and each has its process with the
-// devices of its own, on virtual nodes.
+// B-033: bundles are placed as the strategy says, and each has its process, which
+// sees the group's devices on its node, on virtual nodes.
 func TestStrategies(t *testing.T) {
 	for name, c := range map[string]struct {
 		placement, nodes string
 		want             []string // of each rank
 	}{
 		"pack": {"{bundles: [{cpu: 1, gpu: 1}, {cpu: 1, gpu: 1}, {cpu: 1, gpu: 1}], strategy: pack, workers: true}", "3x(cpu=2,gpu=2)", []string{
-			"rank=0 of=3 local=0/2 node=0 gpus=0", "rank=1 of=3 local=1/2 node=0 gpus=1", "rank=2 of=3 local=0/1 node=1 gpus=0"}},
+			"rank=0 of=3 local=0/2 node=0 gpus=0,1", "rank=1 of=3 local=1/2 node=0 gpus=0,1", "rank=2 of=3 local=0/1 node=1 gpus=0"}},
 		"spread": {"{bundles: [{gpu: 1}, {gpu: 1}, {gpu: 1}, {gpu: 1}], strategy: spread, workers: true}", "3x(cpu=2,gpu=2)", []string{
-			"rank=0 of=4 local=0/2 node=0 gpus=0", "rank=1 of=4 local=0/1 node=1 gpus=0", "rank=2 of=4 local=0/1 node=2 gpus=0",
-			"rank=3 of=4 local=1/2 node=0 gpus=1"}},
+			"rank=0 of=4 local=0/2 node=0 gpus=0,1", "rank=1 of=4 local=0/1 node=1 gpus=0", "rank=2 of=4 local=0/1 node=2 gpus=0",
+			"rank=3 of=4 local=1/2 node=0 gpus=0,1"}},
 		"strict_pack": {"{bundles: [{cpu: 2}, {gpu: 1}], strategy: strict_pack, workers: true}", "2x(cpu=1,gpu=1)+1x(cpu=2,gpu=1)", []string{
 			"rank=0 of=2 local=0/2 node=0 gpus=", "rank=1 of=2 local=1/2 node=0 gpus=0"}},
 		"strict_spread": {"{bundles: [{cpu: 1}, {cpu: 1}, {cpu: 1}], strategy: strict_spread, workers: true}", "3x(cpu=4)", []string{

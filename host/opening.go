@@ -43,14 +43,14 @@ type opener struct {
 	run           string        // its id
 	shelf         Shelf         // nil: no snapshots are kept
 	snapshotEvery uint64
-	// inProcess runs bundled plugins without a process of their own, and alone in
-	// one goroutine, without deadlines.
-	inProcess, alone bool
+	// inProcess runs bundled plugins without a process of their own; direct, without
+	// deadlines too; alone, also in one goroutine.
+	inProcess, direct, alone bool
 }
 
 // deadlines are those of one call, and of starting and opening a plugin.
 func (o *opener) deadlines(kind sdk.Kind, ref config.PluginRef) (call, open time.Duration) {
-	if o.alone {
+	if o.alone || o.direct && o.isBundled(kind, ref) {
 		return 0, 0
 	}
 	if call = o.experiment.Sandbox.CallTimeout; call > 0 && o.isModule(kind, ref) {
@@ -64,6 +64,11 @@ func (o *opener) deadlines(kind sdk.Kind, ref config.PluginRef) (call, open time
 func (o *opener) isModule(kind sdk.Kind, ref config.PluginRef) bool {
 	p, err := o.loader.load(kind, ref)
 	return err == nil && p.Transport() == string(folder.WASM)
+}
+
+func (o *opener) isBundled(kind sdk.Kind, ref config.PluginRef) bool {
+	p, err := o.loader.load(kind, ref)
+	return err == nil && p.Bundled != nil
 }
 
 // start starts one plugin. What is found in a folder says itself which options it
@@ -131,7 +136,10 @@ func launchModule(ctx context.Context, plugins *bundled.Registry, p *folder.Plug
 }
 
 func (o *opener) startBundled(ctx context.Context, kind sdk.Kind, name string, env []string) (plugin.Plugin, error) {
-	if o.inProcess {
+	switch {
+	case o.direct:
+		return inproc.Direct(o.plugins.Lookup(kind, name))
+	case o.inProcess:
 		return inproc.New(o.plugins.Lookup(kind, name))
 	}
 	c, _ := o.plugins.Config(kind, name)

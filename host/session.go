@@ -44,6 +44,7 @@ type session struct {
 	disk       *disk
 	clock      Clock
 	machine    *core.Machine
+	rules      *rules // given what was recorded, as the machine is
 	record     Recorder
 	read       func(func([]byte) (bool, error)) error
 	loader     *loader
@@ -88,7 +89,7 @@ func newSession(o Options, e *config.Experiment) *session {
 	if o.manual {
 		e.Trainable = nil // whatever the file says, the caller trains
 	}
-	return &session{options: o, experiment: e, clock: o.Clock, machine: core.New(),
+	return &session{options: o, experiment: e, clock: o.Clock, machine: core.New(), rules: newRules(e),
 		inbox: newInbox(), failure: make(chan error, 1), remote: o.remote}
 }
 
@@ -357,6 +358,7 @@ func (s *session) replay(_ uint64, records [][]byte) (err error) {
 			return err
 		}
 		s.last = max(s.last, at)
+		s.rules.recall(s.machine, e)
 		s.hear(e, s.machine.Apply(at, e))
 	}
 	return nil
@@ -409,7 +411,7 @@ func (s *session) encode(params []byte) (space.Point, error) {
 
 func (s *session) opener() *opener {
 	o := &opener{experiment: s.experiment, seed: s.file.Seed, plugins: s.options.Plugins, loader: s.loader, baseDir: dirOf(s.file.File),
-		log: s.log, logPath: s.dir.Log(), clock: s.clock, mark: s.mark, timeout: s.options.CallTimeout, inProcess: s.options.inProcess,
+		log: s.log, logPath: s.dir.Log(), clock: s.clock, mark: s.mark, timeout: s.options.CallTimeout, inProcess: s.options.inProcess, direct: s.options.virtual && s.rig == nil,
 		run: s.file.RunID, snapshotEvery: cmp.Or(s.options.snapshotEvery, snapshotEvery)}
 	switch {
 	case s.rig != nil:

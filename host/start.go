@@ -240,7 +240,7 @@ func (s *session) makeLoop() {
 		n.id(s.machine.MetricName(core.MetricID(id)))
 	}
 	s.loop = &Loop{machine: s.machine, record: s.record, crew: s.crew, clock: s.clock, log: s.log, inbox: s.inbox,
-		disk: s.disk, rules: newRules(s.experiment), began: s.clock.Now(), before: time.Duration(s.last), now: s.last, names: n}
+		disk: s.disk, rules: s.rules, began: s.clock.Now(), before: time.Duration(s.last), now: s.last, names: n}
 	s.loop.heard = func(e core.Event) { s.narrator.heard(e, s.crew.publishing.tell) }
 }
 

@@ -57,9 +57,10 @@ func (t *trials) start(a core.StartAttempt) *sdk.Trial {
 	x := &sdk.Trial{
 		ID: t.id(a.Trial), Number: uint32(a.Trial), Attempt: a.Attempt, Experiment: e.Name,
 		Params: t.machine.Params(a.Trial), Seed: seedFor(t.seed, forTrial, uint64(a.Trial)),
-		Dir: t.dir(a.Trial), Resources: granted(t.machine.Request(a.Trial)), Bundles: t.bundles(a), CheckpointEvery: spec.Checkpoint.Every,
+		Dir: t.dir(a.Trial), Resources: granted(t.machine.Request(a.Trial)), CheckpointEvery: spec.Checkpoint.Every,
 		CheckpointAtEnd: spec.Checkpoint.AtEnd, RunAhead: int(spec.RunAhead), GraceSeconds: e.StopGrace.Seconds(),
 	}
+	x.Bundles = t.bundles(a, x.Resources)
 	for _, b := range x.Bundles {
 		for _, id := range b.Devices {
 			if !slices.Contains(x.Devices, id) { // bundles may share one
@@ -76,12 +77,15 @@ func (t *trials) start(a core.StartAttempt) *sdk.Trial {
 	return x
 }
 
-// bundles are the places that were granted to an attempt.
-func (t *trials) bundles(a core.StartAttempt) []sdk.Bundle {
+// bundles are the places that were granted to an attempt; sum is all of them in JSON.
+func (t *trials) bundles(a core.StartAttempt, sum []byte) []sdk.Bundle {
 	asked := t.machine.Request(a.Trial).Bundles()
 	out := make([]sdk.Bundle, len(a.Placement.Slots))
 	for i, slot := range a.Placement.Slots {
-		out[i] = sdk.Bundle{Node: t.machine.NodeName(slot.Node), Resources: amountsJSON(asked[i].Items()), Devices: slot.Devices}
+		out[i] = sdk.Bundle{Node: t.machine.NodeName(slot.Node), Resources: sum, Devices: slot.Devices}
+		if len(asked) > 1 {
+			out[i].Resources = amountsJSON(asked[i].Items())
+		}
 	}
 	return out
 }

@@ -44,8 +44,8 @@ def schedulers(longest):
     }
 
 
-# Which searchers each goes with: those that change parameters themselves, and fifo's
-# random search, which is what all are held against, with random points alone.
+# Which searchers each goes with, where not random and tpe: those that change parameters
+# themselves begin with random points.
 SEARCHERS = {"pbt": ["random"], "pbt, synchronous": ["random"], "pb2": ["random"], "bohb": ["random", "bohb"]}
 
 
@@ -63,11 +63,12 @@ def simulate(tunehost, curves, problem, searcher, scheduler, trials, seed):
 
 
 def reached(traj, problem, share):
-    """Full trainings until it is within the share; infinite if it is not."""
+    """Full trainings until it is within the share; infinite if it is not by the horizon."""
     low, median = problem["mf"]["f_best_any"], problem["mf"]["f_rand_median"]
     for step in traj:
         if step[1] <= low + share * (median - low):
-            return step[0] * WORKERS / problem["mf"]["mean_full_cost"]
+            trainings = step[0] * WORKERS / problem["mf"]["mean_full_cost"]
+            return trainings if trainings <= HORIZON else math.inf
     return math.inf
 
 

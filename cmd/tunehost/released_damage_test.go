@@ -60,6 +60,7 @@ var harm = []struct {
 		})
 	}},
 	{"newer-event", "simple", func(dir, _ string) error { return addRecord(dir, []byte{0, 99}) }},
+	{"senseless-event", "simple", func(dir, _ string) error { return addRecord(dir, []byte{0, 1}) }}, // it begins once more
 	{"newer-run-json", "simple", func(dir, _ string) error {
 		return alter(filepath.Join(dir, "run.json"), replacing(`"version": 1`, `"version": 99`))
 	}},
@@ -100,7 +101,7 @@ func answers(t *testing.T, original string) string {
 	t.Helper()
 	var out strings.Builder
 	dir := clone(t, original)
-	for _, args := range [][]string{{"best", dir}, {"replay", dir}, {"resume", dir, "--resources", "cpu=1", "-v", "1"}} {
+	for _, args := range [][]string{{"best", dir}, {"journal", dir}, {"replay", dir}, {"resume", dir, "--resources", "cpu=1", "-v", "1"}} {
 		before := sums(t, dir)
 		exit, said := tunehost(dir, "", args...)
 		if exit != 0 && !slices.Equal(before, sums(t, dir)) && !strings.HasSuffix(original, "newer-lock") { // whose record was opened by then

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -270,4 +271,13 @@ func TestHolderDoesNotDisturb(t *testing.T) {
 	}
 	close(done)
 	looking.Wait()
+}
+
+// Whoever looks at a directory that somebody else made does not wait for what is in it.
+func TestHolderDoesNotWaitForAPipe(t *testing.T) {
+	path := t.TempDir()
+	must(t, syscall.Mkfifo(filepath.Join(path, "LOCK"), 0o600))
+	if held, err := journal.Holder(path); held != nil {
+		t.Errorf("%v, %v", held, err)
+	}
 }

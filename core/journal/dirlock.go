@@ -55,7 +55,8 @@ func LockDir(dir string, now time.Time) (*Lock, error) {
 
 // Holder says who holds the lock of the directory dir; nil when nobody does. It takes no lock that a host would notice, and writes nothing.
 func Holder(dir string) (*LockedError, error) {
-	file, err := os.Open(filepath.Join(dir, lockName))
+	// O_NONBLOCK: a pipe in its place would be waited for.
+	file, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -31,7 +31,7 @@ type scanner struct {
 
 	window  []byte // what was read of the file, from windowAt on
 	at      int64
-	ahead   int // how much to read at once; grows, since most reads of a live journal are short
+	ahead   int // how much to read at once; grows while reads are not short, as most of a live journal are
 	records [][]byte
 }
 
@@ -105,6 +105,9 @@ func (s *scanner) fill(n int) error {
 	}
 	got, err := s.file.ReadAt(s.window[have:n], s.at+int64(have))
 	s.window = s.window[:have+got]
+	if have+got < n {
+		s.ahead = 0
+	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}

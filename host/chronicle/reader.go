@@ -11,6 +11,7 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/core/record"
+	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/storage"
 )
 
@@ -74,7 +75,9 @@ func (r *Reader) entry(b []byte) (*Entry, error) {
 	v := reflect.ValueOf(e).Elem()
 	entry := &Entry{Number: number, At: time.Duration(at), Event: snake(v.Type().Name()), Fields: t.fields(v)}
 	entry.trials = t.trials
-	r.apply(at, e, entry)
+	if err := r.apply(at, e, entry); err != nil {
+		return nil, fmt.Errorf("%s: record %d: %w", r.dir.Journal(), number, err)
+	}
 	if _, ok := e.(*core.HostStarted); ok {
 		r.hosted = true
 	}
@@ -85,7 +88,8 @@ func (r *Reader) entry(b []byte) (*Entry, error) {
 }
 
 // apply goes on to the state after the event, and says which trials it made.
-func (r *Reader) apply(at int64, e core.Event, entry *Entry) {
+func (r *Reader) apply(at int64, e core.Event, entry *Entry) (err error) {
+	defer analysis.Sensible(&err)
 	before := core.TrialNo(r.machine.Trials())
 	for _, a := range r.machine.Apply(at, e) {
 		if t, ok := a.(core.Tell); ok && t.Observation.Due {
@@ -99,6 +103,7 @@ func (r *Reader) apply(at int64, e core.Event, entry *Entry) {
 	if made != nil {
 		entry.Fields = append([]Field{{"trials", made}}, entry.Fields...)
 	}
+	return nil
 }
 
 func (r *Reader) metric(id core.MetricID) string { return r.machine.MetricName(id) }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/tunehost/tunehost/host/hosttest"
@@ -206,4 +207,23 @@ done
 		t.Errorf("the program heard %q (%v)", answers, err)
 	}
 	hosttest.CheckReplay(t, x.dir, plugged)
+}
+
+// 9.2: a host that fails itself leaves a report, and the canary is not in it.
+func TestSecretsOfAHostThatFails(t *testing.T) {
+	t.Parallel()
+	x := write(t, long, nil)
+	p := x.start(t, "SECRET_TOKEN="+canary)
+	x.awaitResults(t, p, 1)
+	p.signal(t, syscall.SIGABRT)
+	<-p.exit
+	if said := p.out.String(); !strings.Contains(said, "goroutine") || strings.Contains(said, canary) {
+		t.Errorf("no traces of goroutines, or the canary:\n%.2000s", said)
+	}
+	if report := holding(t, x.dir, "goroutine "); len(report) == 0 {
+		t.Error("there is no report")
+	}
+	for _, path := range holding(t, filepath.Dir(x.File), canary) {
+		t.Errorf("it is in %s", path)
+	}
 }

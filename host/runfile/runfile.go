@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -23,6 +22,9 @@ import (
 
 // version is the newest that this program knows.
 const version = 1
+
+// maxBytes is larger than run.json and the experiment file ever are.
+const maxBytes = 64 << 20
 
 // File is run.json.
 type File struct {
@@ -120,7 +122,7 @@ var ErrUnreadable = errors.New("cannot be read")
 
 // Read reads what a directory holds, as it was recorded.
 func Read(d storage.Dir) (*File, *config.Experiment, error) {
-	text, err := os.ReadFile(Path(d))
+	text, err := storage.ReadFile(Path(d), maxBytes)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !d.Exists() {
 		return nil, nil, fmt.Errorf("%s: %w", d.Path(), ErrNone)
 	}
@@ -134,7 +136,7 @@ func Read(d storage.Dir) (*File, *config.Experiment, error) {
 	if r.Version != version {
 		return nil, nil, fmt.Errorf("%s %w: it has version %d, this program knows version %d: use a newer tunehost", Path(d), ErrUnreadable, r.Version, version)
 	}
-	source, err := os.ReadFile(d.Experiment())
+	source, err := storage.ReadFile(d.Experiment(), maxBytes)
 	if err != nil {
 		return nil, nil, err
 	}

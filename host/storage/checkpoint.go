@@ -167,6 +167,8 @@ func kindOf(m fs.FileMode) string {
 		return "a pipe"
 	case m&fs.ModeSocket != 0:
 		return "a socket"
+	case m.IsDir():
+		return "a folder"
 	case m.IsRegular():
 		return "a file"
 	}

@@ -239,3 +239,34 @@ func TestNamesThatAreNotUTF8(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// What lies where a file of the experiment should be is neither waited for nor read
+// without end.
+func TestReadFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for what, c := range map[string]struct {
+		make func(path string) error
+		want string
+	}{
+		"file":           {func(p string) error { return os.WriteFile(p, []byte("text"), fileMode) }, ""},
+		"link":           {func(p string) error { return os.Symlink(filepath.Join(dir, "file"), p) }, ""},
+		"pipe":           {func(p string) error { return syscall.Mkfifo(p, 0o600) }, "it is a pipe, not a file"},
+		"folder":         {func(p string) error { return os.Mkdir(p, dirMode) }, "it is a folder, not a file"},
+		"endless":        {func(p string) error { return os.Symlink("/dev/zero", p) }, "it is a special file, not a file"},
+		"large":          {func(p string) error { return os.WriteFile(p, make([]byte, 9), fileMode) }, "it has 9 bytes, more than the 8 possible"},
+		"link to no end": {func(p string) error { return os.Symlink(p, p) }, "too many levels of symbolic links"},
+	} {
+		path := filepath.Join(dir, what)
+		if what == "link" {
+			_ = os.WriteFile(filepath.Join(dir, "file"), []byte("text"), fileMode)
+		}
+		if err := c.make(path); err != nil {
+			t.Fatal(err)
+		}
+		text, err := ReadFile(path, 8)
+		if (err == nil) != (c.want == "") || err == nil && string(text) != "text" || err != nil && !strings.Contains(err.Error(), c.want) || err != nil && !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: %q, %v, want %q", what, text, err, c.want)
+		}
+	}
+}

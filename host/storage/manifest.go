@@ -62,10 +62,7 @@ func (m *Manifest) text() ([]byte, error) {
 func ReadManifest(dir string) (m Manifest, err error) {
 	text, err := readPlain(filepath.Join(dir, manifest), maxManifest)
 	if err == nil {
-		err = json.Unmarshal(text, &m)
-	}
-	if err == nil {
-		err = m.sound()
+		m, err = parseManifest(text)
 	}
 	if err != nil {
 		return Manifest{}, &DamagedError{dir, fmt.Sprintf("%s: %v", manifest, reason(err))}
@@ -73,18 +70,20 @@ func ReadManifest(dir string) (m Manifest, err error) {
 	return m, nil
 }
 
+func parseManifest(text []byte) (m Manifest, err error) {
+	if err = json.Unmarshal(text, &m); err == nil {
+		err = m.sound()
+	}
+	return m, err
+}
+
 // readPlain reads a plain file, and no link, of a size that is expected.
 func readPlain(path string, limit int64) ([]byte, error) {
 	info, err := os.Lstat(path)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("it is %s", kindOf(info.Mode()))
-	case info.Size() > limit:
-		return nil, fmt.Errorf("it has %d bytes, more than the %d possible", info.Size(), limit)
 	}
-	return os.ReadFile(path)
+	return readSized(path, info, limit)
 }
 
 // sound says whether the list of files is one that a host makes: each once, in order,

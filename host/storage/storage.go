@@ -119,12 +119,38 @@ func unusable(err error) error {
 func WriteFile(path string, content []byte) error {
 	tmp := path + ".tmp"
 	if err := writeSynced(tmp, content); err != nil {
+		_ = os.Remove(tmp) // half of it, where there was no room
 		return err
 	}
 	if err := os.Rename(tmp, path); err != nil {
 		return err
 	}
 	return syncDir(filepath.Dir(path))
+}
+
+// ReadFile reads a file of an experiment, which may be a link to one. What is no file,
+// or larger than any that a host makes, is an error: a pipe would be waited for, a device
+// has no end.
+func ReadFile(path string, limit int64) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	text, err := readSized(path, info, limit)
+	if err != nil && reason(err) == err {
+		err = fmt.Errorf("%s: %w", path, err)
+	}
+	return text, err
+}
+
+func readSized(path string, info fs.FileInfo, limit int64) ([]byte, error) {
+	switch {
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("it is %s, not a file", kindOf(info.Mode()))
+	case info.Size() > limit:
+		return nil, fmt.Errorf("it has %d bytes, more than the %d possible", info.Size(), limit)
+	}
+	return os.ReadFile(path)
 }
 
 func writeSynced(path string, content []byte) error {

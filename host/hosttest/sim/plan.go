@@ -23,6 +23,7 @@ type plan struct {
 	iterations uint64 // that a trial trains at most
 	events     int    // before the faults stop
 	scheduler  string
+	remembers  bool // plugins make snapshots
 	maximum    bool // the objective is maximised
 
 	faults faults
@@ -62,7 +63,8 @@ func drawFaults(r *rand.Rand) faults {
 
 func draw(seed uint64, r *rand.Rand, o Options) (*plan, error) {
 	p := &plan{faults: drawFaults(r), saves: r.IntN(6) > 0, events: 20 + r.IntN(600),
-		segment: []int64{0, 1024, 4096}[r.IntN(3)], snapshots: []uint64{0, 1, 7, 20}[r.IntN(4)]}
+		segment: []int64{0, 2048, 8192}[r.IntN(3)], snapshots: []uint64{0, 1, 3, 7, 20}[r.IntN(5)]}
+	p.remembers = r.IntN(2) == 0
 	p.iterations = 1 + r.Uint64N(9)
 	p.trials = 1 + r.IntN(12)
 	if o.Small {

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/tunehost/tunehost/host/plugin/bundled"
@@ -36,10 +37,11 @@ func (w *world) searcher(p sdk.SearcherPlugin) sdk.SearcherPlugin {
 		w.opening()
 		s, traits, err := open(problem, options)
 		x := &searcher{ear: ear{w: w, chain: &w.books.searcher}, Searcher: s}
-		if k, ok := s.(sdk.Snapshotter); ok && err == nil {
-			return &rememberingSearcher{x, memory{&x.ear, k}}, traits, nil
+		if !w.plan.remembers {
+			return x, traits, err
 		}
-		return x, traits, err
+		x.restored = func(events []sdk.Event) error { return s.Observe(context.Background(), events) }
+		return &rememberingSearcher{x, memory{&x.ear}}, traits, err
 	}
 	return p
 }
@@ -50,10 +52,14 @@ func (w *world) schedulerPlugin(p sdk.SchedulerPlugin) sdk.SchedulerPlugin {
 		w.opening()
 		s, traits, err := open(problem, options)
 		x := &scheduler{ear: ear{w: w, chain: &w.books.scheduler}, Scheduler: s}
-		if k, ok := s.(sdk.Snapshotter); ok && err == nil {
-			return &rememberingScheduler{x, memory{&x.ear, k}}, traits, nil
+		if !w.plan.remembers {
+			return x, traits, err
 		}
-		return x, traits, err
+		x.restored = func(events []sdk.Event) error {
+			_, err := s.Decide(context.Background(), events)
+			return err
+		}
+		return &rememberingScheduler{x, memory{&x.ear}}, traits, err
 	}
 	return p
 }
@@ -85,10 +91,16 @@ type ear struct {
 	chain *chain
 	hash  uint64
 	last  uint64
+
+	events   []sdk.Event // all of them, where it remembers
+	restored func([]sdk.Event) error
 }
 
 func (e *ear) listen(events []sdk.Event) {
 	b := e.w.books
+	if e.restored != nil {
+		e.events = append(e.events, events...)
+	}
 	for i := range events {
 		x := &events[i]
 		if x.Number <= e.last {
@@ -106,20 +118,22 @@ func heardHash(x *sdk.Event) uint64 {
 	return mix(x.Number, uint64(x.Kind), uint64(x.Trial), uint64(x.Attempt), x.Iteration)
 }
 
-// memory adds to a plugin's snapshot what its ear knows.
-type memory struct {
-	ear *ear
-	of  sdk.Snapshotter
-}
+// memory makes snapshots of a plugin that makes none itself: the events that it has
+// heard. They stay in the world; the snapshot names them, and what the ear knows.
+type memory struct{ ear *ear }
 
 // Snapshot implements sdk.Snapshotter.
 func (m memory) Snapshot() ([]byte, error) {
 	if err := m.ear.w.trouble(); err != nil {
 		return nil, err
 	}
-	b, err := m.of.Snapshot()
-	head := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, m.ear.hash), m.ear.last)
-	return append(head, b...), err
+	w := m.ear.w
+	w.memories = append(w.memories, slices.Clip(m.ear.events))
+	var b []byte
+	for _, x := range []uint64{m.ear.hash, m.ear.last, uint64(len(w.memories))} {
+		b = binary.BigEndian.AppendUint64(b, x)
+	}
+	return b, nil
 }
 
 // Restore implements sdk.Snapshotter.
@@ -127,11 +141,12 @@ func (m memory) Restore(b []byte) error {
 	if err := m.ear.w.trouble(); err != nil {
 		return err
 	}
-	if len(b) < 16 {
-		return errors.New("that is no snapshot")
+	if len(b) != 24 || len(m.ear.events) > 0 {
+		return errors.New("that is no snapshot, or no time for one")
 	}
 	m.ear.hash, m.ear.last = binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])
-	return m.of.Restore(b[16:])
+	m.ear.events = m.ear.w.memories[binary.BigEndian.Uint64(b[16:])-1]
+	return m.ear.restored(m.ear.events)
 }
 
 type rememberingSearcher struct {

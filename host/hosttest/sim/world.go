@@ -15,6 +15,7 @@ import (
 	"github.com/tunehost/tunehost/core/resource"
 	"github.com/tunehost/tunehost/host"
 	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
 // Options of a life.
@@ -28,6 +29,9 @@ type Options struct {
 	Small bool
 	// Deaths are planned beside those that the seed draws.
 	Deaths []Death
+	// Torn: the first host never syncs its record, and the power fails as it would
+	// leave; this is what is left of the record's one file.
+	Torn func(whole []byte) []byte
 	// Log is told what happens.
 	Log func(string)
 }
@@ -47,6 +51,8 @@ type Lived struct {
 	Power                        int
 	Outcome                      core.Outcome
 	Records                      [][]byte
+	// Refused: the record was found to be damaged, and nothing was done.
+	Refused bool
 	// Ops are the file operations of the first host, by disk.
 	Ops [3]int
 	// Journal is the journal's folder at the end.
@@ -78,6 +84,7 @@ type world struct {
 	old      []core.Event
 	present  map[ckpt]uint64 // checkpoints on disk, with their iterations
 	damaged  map[ckpt]bool   // by somebody else
+	memories [][]sdk.Event   // that snapshots are of
 	wake     int64
 	left     bool // the user has told the host to leave
 	done     bool
@@ -150,6 +157,9 @@ func (w *world) live() error {
 	if w.books.err != nil {
 		return w.books.err
 	}
+	if w.lived.Refused {
+		return nil
+	}
 	return w.atEnd()
 }
 
@@ -218,7 +228,8 @@ func (w *world) takeUp() {
 	w.number++
 	w.starts++
 	w.lived.Hosts++
-	w.turning, w.deciding, w.suggesting, w.publishing, w.left, w.wake = false, false, false, false, false, 0
+	w.turning, w.deciding, w.suggesting, w.left, w.wake = false, false, false, false, 0
+	w.publishing = w.number == 1 && w.options.Torn != nil // for ever
 	w.rig.PID, w.rig.Resume = uint32(w.number), ""
 	if w.one(200) {
 		w.rig.Resume = pick(w.r, []string{"errored_only", "errored_restart", "errored_resume"})
@@ -257,6 +268,10 @@ func (w *world) takeUp() {
 
 // refused is a host that could not start, because of a fault that will pass.
 func (w *world) refused(err error) {
+	if w.options.Torn != nil && errors.Is(err, journal.ErrCorrupt) {
+		w.done, w.lived.Refused = true, true
+		return
+	}
 	passes := noSpace(err) || errors.Is(err, journal.ErrNoSpace) || errors.Is(err, syscall.EIO) || errors.Is(err, plugin.ErrGaveUp)
 	if !passes || w.starts > calmHosts && w.calm {
 		w.books.fail("a host does not start: %v", err)
@@ -279,11 +294,26 @@ func (w *world) die(how string) {
 	}
 	w.countOps()
 	w.books.died(death == journaltest.Power)
+	if w.books.powerOff {
+		w.old = nil // attempts that the record has lost have their numbers again
+	}
 	w.host = nil
 	clear(w.procs)
-	w.disks.restart()
+	w.restart()
 	w.rot()
 	w.now += between(w.r, time.Millisecond, 10*time.Second)
+}
+
+// restart leaves of the disks what the death does.
+func (w *world) restart() {
+	name := w.disks.journal.Names()
+	if w.number > 1 || w.options.Torn == nil || len(name) != 1 {
+		w.disks.restart()
+		return
+	}
+	whole := w.disks.journal.ReadBytes(name[0])
+	w.disks.restart()
+	w.disks.journal.WriteBytes(name[0], w.options.Torn(whole))
 }
 
 func (w *world) countOps() {
@@ -375,6 +405,11 @@ func (w *world) leaves() {
 	m := w.host.Machine()
 	outcome, why := m.Outcome()
 	w.log("leaves: %v %s", outcome, why)
+	if w.number == 1 && w.options.Torn != nil {
+		w.disks.die(journaltest.Power)
+		w.die("in the end")
+		return
+	}
 	err := w.host.Leave()
 	if w.disks.dead() {
 		return

@@ -151,7 +151,7 @@ type account struct {
 	answered []string
 	broken   []string
 	strays   []string // attempts that went on from what nobody had saved
-	last     string   // the nonce of the last attempt that came to its end
+	last     string   // the nonce of the last attempt, if that came to its end
 	text     string
 }
 
@@ -166,7 +166,7 @@ func (x *experiment) account(t testing.TB, id string) *account {
 		f := strings.Fields(line)
 		switch f[0] {
 		case "begin":
-			a.begun[parse(f[1])] = parse(f[2])
+			a.begun[parse(f[1])], a.last = parse(f[2]), ""
 			if !saved[f[3]] {
 				a.strays = append(a.strays, line)
 			}

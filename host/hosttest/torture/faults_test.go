@@ -74,7 +74,7 @@ func (h *host) dies(t testing.TB, what string) {
 		t.Fatalf("process %d does not die", h.pid)
 	}
 	if h.status < 0 {
-		count(what)
+		h.did(what)
 	}
 }
 
@@ -102,7 +102,7 @@ func killBoth(t testing.TB, h *host, _ *rand.Rand) {
 
 // find waits a moment for processes of the role.
 func (h *host) find(t testing.TB, r role) (list []process) {
-	h.await(t, 3*time.Second, func() bool {
+	h.await(t, 30*time.Second, func() bool {
 		for _, p := range h.x.processes() {
 			if p.is == r {
 				list = append(list, p)
@@ -124,7 +124,7 @@ func killRole(r role) func(testing.TB, *host, *rand.Rand) {
 		}
 		for _, p := range list {
 			if err := syscall.Kill(p.pid, syscall.SIGKILL); err == nil {
-				count(string(r) + " killed")
+				h.did(string(r) + " killed")
 			}
 		}
 		// A plugin that is killed while it starts is the user's to mend.
@@ -136,7 +136,7 @@ func freezeHost(t testing.TB, h *host, rng *rand.Rand) {
 	h.signal(syscall.SIGSTOP, false)
 	h.within(upTo(rng, 400*time.Millisecond))
 	h.signal(syscall.SIGCONT, false)
-	count("host frozen")
+	h.did("host frozen")
 }
 
 func freezeOthers(t testing.TB, h *host, rng *rand.Rand) {
@@ -148,7 +148,7 @@ func freezeOthers(t testing.TB, h *host, rng *rand.Rand) {
 	for _, p := range list {
 		_ = syscall.Kill(p.pid, syscall.SIGCONT)
 	}
-	count("plugins and trials frozen")
+	h.did("plugins and trials frozen")
 }
 
 func upTo(rng *rand.Rand, d time.Duration) time.Duration {
@@ -162,10 +162,11 @@ func interrupt(times int) func(testing.TB, *host, *rand.Rand) {
 		group := rng.IntN(2) == 0
 		for range times {
 			h.signal(syscall.SIGINT, group)
+			h.await(t, patience, func() bool { return strings.Contains(h.said(), "once more to leave at once") })
 			h.within(upTo(rng, 100*time.Millisecond))
 		}
 		h.ends(t)
-		count([]string{"", "host interrupted", "host interrupted twice"}[times])
+		h.did([]string{"", "host interrupted", "host interrupted twice"}[times])
 	}
 }
 
@@ -177,7 +178,7 @@ func secondHost(t testing.TB, h *host, _ *rand.Rand) {
 	status, said := h.x.does(t, h.x.runArgs()...)
 	switch {
 	case status == 2 && strings.Contains(said, "is in use by process"):
-		count("second host refused")
+		h.did("second host refused")
 	case status == 2 && strings.Contains(said, "or leaving"), status == 0:
 		if !h.within(20 * time.Second) { // the first was not leaving
 			t.Errorf("a second host ended with status %d beside the first:\n%s", status, said)
@@ -203,7 +204,7 @@ func (h *host) holds() bool {
 // meanwhile. It waits and goes on by itself (B-087).
 func fullDisk(t testing.TB, h *host, rng *rand.Rand) {
 	ballast := h.x.fill(t, rng.IntN(3))
-	count("disk filled")
+	h.did("disk filled")
 	begun := strings.Contains(h.said(), "running")
 	h.await(t, 30*time.Second, func() bool { return strings.Contains(h.said(), "disk is full") })
 	if rng.IntN(4) == 0 {
@@ -234,18 +235,18 @@ func noPermission(t testing.TB, h *host, rng *rand.Rand) {
 	h.within(100*time.Millisecond + upTo(rng, 500*time.Millisecond))
 	must(t, folder.Chmod(info.Mode()))
 	h.excuse("permission denied")
-	count("permission taken")
+	h.did("permission taken")
 }
 
-// anyFolder is one of the experiment's, that of the record and the experiment's
-// own more often than others.
+// anyFolder is one of the experiment's: one of each sort as often as of others.
 func (x *experiment) anyFolder(rng *rand.Rand) (string, bool) {
-	patterns := []string{"", "journal", "trials", "trials/*", "trials/*/checkpoints", "trials/*/checkpoints/*", "checkpoints/blobs", "snapshots"}
-	list, _ := filepath.Glob(filepath.Join(x.dir, patterns[rng.IntN(len(patterns))]))
-	if len(list) == 0 {
-		return "", false
+	sorts := []string{"", "journal", "trials", "trials/*", "trials/*/checkpoints", "trials/*/checkpoints/*", "checkpoints/blobs", "snapshots"}
+	for _, i := range rng.Perm(len(sorts)) {
+		if list, _ := filepath.Glob(filepath.Join(x.dir, sorts[i])); len(list) > 0 {
+			return list[rng.IntN(len(list))], true
+		}
 	}
-	return list[rng.IntN(len(list))], true
+	return "", false
 }
 
 // noRecord takes the record from under the host, which stops with an error and
@@ -266,7 +267,7 @@ func noRecord(t testing.TB, h *host, _ *rand.Rand) {
 				t.Errorf("%s %d is still running after the record was gone", left.is, left.pid)
 			}
 		}
-		count("record taken away")
+		h.did("record taken away")
 	}
 	must(t, os.Rename(from+".away", from))
 }
@@ -290,7 +291,7 @@ func frozenRecord(t testing.TB, h *host, _ *rand.Rand) {
 	h.within(5 * time.Second) // it may be writing to a newer one
 	must(t, setImmutable(f, false))
 	if h.ended && h.status > 0 {
-		count("record made unwritable")
+		h.did("record made unwritable")
 	}
 }
 

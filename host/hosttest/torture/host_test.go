@@ -24,6 +24,7 @@ type host struct {
 	excuses []string // what it may say when it fails, for what was done to it
 	killed  bool
 	told    bool // to stop
+	harmed  bool
 }
 
 func (x *experiment) start(t testing.TB, more ...string) *host {
@@ -47,6 +48,12 @@ func (x *experiment) start(t testing.TB, more ...string) *host {
 func (h *host) said() string {
 	text, _ := os.ReadFile(h.out)
 	return string(text)
+}
+
+// did notes what was done to the host.
+func (h *host) did(what string) {
+	h.harmed = true
+	count(what)
 }
 
 // within waits for the host's end.

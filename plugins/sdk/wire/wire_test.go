@@ -105,6 +105,8 @@ func problem() *rapid.Generator[sdk.Problem] {
 			Objectives: []sdk.Objective{{Metric: text.Draw(t, "metric"), Mode: rapid.SampledFrom([]sdk.Mode{sdk.Min, sdk.Max}).Draw(t, "mode")}},
 			Seed:       rapid.Uint64().Draw(t, "seed"), Trials: rapid.IntRange(0, 1<<40).Draw(t, "trials"),
 			Concurrency: rapid.IntRange(0, 1<<20).Draw(t, "concurrency"),
+			Request:     rapid.SampledFrom([][]byte{nil, []byte(`{"cpu":"1"}`)}).Draw(t, "request"),
+			Capacity:    rapid.SampledFrom([][]byte{nil, []byte(`{"cpu":"16"}`)}).Draw(t, "capacity"),
 		}
 	})
 }

@@ -162,10 +162,15 @@ func (a *attempt) pipe() (r, w *os.File, err error) {
 // end is kept for messages.
 func (a *attempt) keepTail(w *worker) (*os.File, error) {
 	from, stderr, err := a.pipe()
-	if err == nil {
-		a.readers.Go(func() { _, _ = io.Copy(io.MultiWriter(&w.stderrTail, a), from) })
+	if err != nil {
+		return nil, err
 	}
-	return stderr, err
+	to := io.Writer(&w.stderrTail)
+	if w == &a.worker {
+		to = io.MultiWriter(to, a)
+	}
+	a.readers.Go(func() { _, _ = io.Copy(to, from) })
+	return stderr, nil
 }
 
 // Write notes that something was heard.

@@ -52,6 +52,23 @@ func gangEnv(bundles []sdk.Bundle, rank, port int) []string {
 	return env
 }
 
+// gangDevices are those of all the gang's bundles on a worker's node, in the order of
+// their ranks: programs for distributed training take the one at LOCAL_RANK. A
+// worker whose bundle has none sees none.
+func gangDevices(bundles []sdk.Bundle, rank int) (devices []string) {
+	if len(bundles[rank].Devices) == 0 {
+		return nil
+	}
+	for _, b := range bundles {
+		for _, d := range b.Devices {
+			if b.Node == bundles[rank].Node && !slices.Contains(devices, d) {
+				devices = append(devices, d)
+			}
+		}
+	}
+	return devices
+}
+
 func (a *attempt) isGang() bool { return a.p.o.Workers && len(a.trial.Bundles) > 0 }
 
 // workers are those that were made, rank 0 first.
@@ -76,7 +93,7 @@ func (a *attempt) launchGang(file string, env []string, channel string) (err err
 	}
 	bundles := a.trial.Bundles
 	own := func(rank int) []string {
-		return append(append(slices.Clone(env), gangEnv(bundles, rank, a.port)...), devicesVariable+a.p.devices(bundles[rank].Devices))
+		return append(append(slices.Clone(env), gangEnv(bundles, rank, a.port)...), devicesVariable+a.p.devices(gangDevices(bundles, rank)))
 	}
 	if err := a.launch(file, append(own(0), channelVariable+channel)); err != nil {
 		return err

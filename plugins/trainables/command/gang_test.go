@@ -64,9 +64,9 @@ func TestGangEnvironment(t *testing.T) {
 		[]string{"PATH=" + os.Getenv("PATH"), "RANK=9", "MASTER_ADDR=elsewhere", "CUDA_VISIBLE_DEVICES=7"}), run)
 	var port string
 	for rank, want := range []map[string]string{
-		{"RANK": "0", "WORLD_SIZE": "3", "LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "2", "NODE_RANK": "0", "CUDA_VISIBLE_DEVICES": "0"},
+		{"RANK": "0", "WORLD_SIZE": "3", "LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "2", "NODE_RANK": "0", "CUDA_VISIBLE_DEVICES": "0,2"},
 		{"RANK": "1", "WORLD_SIZE": "3", "LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "1", "NODE_RANK": "1", "CUDA_VISIBLE_DEVICES": "1"},
-		{"RANK": "2", "WORLD_SIZE": "3", "LOCAL_RANK": "1", "LOCAL_WORLD_SIZE": "2", "NODE_RANK": "0", "CUDA_VISIBLE_DEVICES": "2"},
+		{"RANK": "2", "WORLD_SIZE": "3", "LOCAL_RANK": "1", "LOCAL_WORLD_SIZE": "2", "NODE_RANK": "0", "CUDA_VISIBLE_DEVICES": "0,2"},
 	} {
 		env := environment(t, run, rank)
 		for name, value := range want {
@@ -251,13 +251,15 @@ func TestGangIsNotWhole(t *testing.T) {
 // Silence of rank 0 is what counts as a hang.
 func TestGangIsSilent(t *testing.T) {
 	t.Parallel()
-	run := gang(t, "a", "a")
-	err := train(t, ranks(endless, `while :; do echo busy; sleep 0.05; done`).with("deadline", 0.3), run)
-	if err == nil {
-		t.Fatal("no error")
+	for _, log := range []bool{true, false} {
+		run := gang(t, "a", "a")
+		err := train(t, ranks(endless, `while :; do echo busy; echo busy >&2; sleep 0.05; done`).with("deadline", 0.3).with("log", log), run)
+		if err == nil {
+			t.Fatal("no error")
+		}
+		wantContains(t, err.Error(), "sh (rank 0) was silent")
+		allGone(t, run)
 	}
-	wantContains(t, err.Error(), "sh (rank 0) was silent")
-	allGone(t, run)
 }
 
 // What a gang sets the file may not.
