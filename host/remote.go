@@ -26,8 +26,12 @@ type remote struct {
 	running *mirror.Running
 }
 
-// lastCopy is how long the end of an experiment waits for the storage.
-const lastCopy = 60 * time.Second
+// firstLook is how long the beginning of an experiment waits for the storage, and
+// lastCopy the end.
+const (
+	firstLook = 60 * time.Second
+	lastCopy  = 60 * time.Second
+)
 
 // WorkingDir is where an experiment of a storage elsewhere is on this machine.
 func WorkingDir(url string) (string, error) {
@@ -168,7 +172,7 @@ func (s *session) remakeTrials() error {
 }
 
 // start begins to copy.
-func (r *remote) start(ctx context.Context, s *session) (err error) {
+func (r *remote) start(s *session) (err error) {
 	if r == nil {
 		return nil
 	}
@@ -176,6 +180,8 @@ func (r *remote) start(ctx context.Context, s *session) (err error) {
 	if !ok {
 		return fmt.Errorf("%T cannot be copied", s.record)
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), firstLook)
+	defer cancel()
 	r.running, err = r.mirror.Start(ctx, record, mirror.Listener{Warn: func(text string) { s.log.Warn(text) }, Lost: s.fail})
 	return err
 }

@@ -302,7 +302,7 @@ func (s *session) fail(err error) {
 func (s *session) run(ctx context.Context) (Ended, error) {
 	turning, stop := context.WithCancel(context.Background())
 	defer stop()
-	if err := s.remote.start(ctx, s); err != nil {
+	if err := s.remote.start(s); err != nil {
 		return s.ended(), err
 	}
 	s.startDrivers(turning)

@@ -1,6 +1,9 @@
 package mirror
 
-import "testing"
+import (
+	"errors"
+	"testing"
+)
 
 // Kill stops a mirror as the loss of its machine does.
 func Kill(x *Running) {
@@ -19,5 +22,20 @@ func Round(t testing.TB, m *Mirror) {
 // TryRound makes a round beside those of the mirror itself.
 func TryRound(t testing.TB, m *Mirror) error {
 	t.Helper()
-	return m.round(t.Context())
+	err := m.round(t.Context())
+	for errors.Is(err, errStale) { // a busy machine
+		if err = m.lease.renew(t.Context()); err == nil {
+			err = m.round(t.Context())
+		}
+	}
+	return err
+}
+
+// PushJournal copies the record, lease or no lease.
+func PushJournal(t testing.TB, m *Mirror) {
+	t.Helper()
+	name, size := m.record.Tail()
+	if err := m.pushJournal(t.Context(), name, size); err != nil {
+		t.Fatal(err)
+	}
 }

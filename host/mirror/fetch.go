@@ -83,8 +83,8 @@ func (s *Store) fetchJournal(ctx context.Context, d storage.Dir) error {
 			return err
 		}
 		for name, list := range found {
-			pieces, _ := contiguous(list)
-			if err = s.fetchSegment(ctx, filepath.Join(d.Journal(), path.Base(name)), pieces); err != nil {
+			pieces, end := contiguous(list)
+			if err = s.fetchSegment(ctx, filepath.Join(d.Journal(), path.Base(name)), pieces, end); err != nil {
 				break
 			}
 		}
@@ -94,7 +94,7 @@ func (s *Store) fetchJournal(ctx context.Context, d storage.Dir) error {
 	}
 }
 
-func (s *Store) fetchSegment(ctx context.Context, to string, pieces []object) error {
+func (s *Store) fetchSegment(ctx context.Context, to string, pieces []object, end int64) error {
 	var all []byte
 	for _, p := range pieces {
 		b, err := s.get(ctx, p.key)
@@ -103,7 +103,7 @@ func (s *Store) fetchSegment(ctx context.Context, to string, pieces []object) er
 		}
 		all = append(all, b...)
 	}
-	return storage.WriteFile(to, all)
+	return storage.WriteFile(to, all[:min(int64(len(all)), end)])
 }
 
 // fetchManifest fetches a checkpoint. A file that is damaged or gone in the store is

@@ -26,6 +26,16 @@ func pieceKey(name string, at int64) string {
 	return fmt.Sprintf("%s%s/%016x", journalPrefix, name, at)
 }
 
+// sealedPrefix begins the name of an empty object that says how long a file is that
+// is not written any more. A host that was stopped in the middle of a round, and
+// goes on when another has taken over, may add a piece beyond it, which does not
+// count.
+const sealedPrefix = "sealed-"
+
+func sealedKey(name string, size int64) string {
+	return fmt.Sprintf("%s%s/%s%016x", journalPrefix, name, sealedPrefix, size)
+}
+
 // pushJournal copies what is new of the record, up to a place in its last file.
 func (m *Mirror) pushJournal(ctx context.Context, tail string, size int64) error {
 	names, err := m.segments()
@@ -68,7 +78,10 @@ func (m *Mirror) pushWhole(ctx context.Context, name string, s *segment) error {
 	if err != nil {
 		return err
 	}
-	err = m.pushSegment(ctx, name, s, info.Size())
+	if err := m.pushSegment(ctx, name, s, info.Size()); err != nil {
+		return err
+	}
+	err = m.store.put(ctx, sealedKey(name, info.Size()), nil)
 	s.sealed = err == nil
 	return err
 }
@@ -118,9 +131,25 @@ func (s *Store) pieces(ctx context.Context) (map[string][]object, error) {
 	return found, err
 }
 
+// sealedAt is the length of a file that is not written any more; -1 of others.
+func sealedAt(list []object) int64 {
+	for _, o := range list {
+		if hex, ok := strings.CutPrefix(path.Base(o.key), sealedPrefix); ok {
+			if size, err := strconv.ParseInt(hex, 16, 64); err == nil {
+				return size
+			}
+		}
+	}
+	return -1
+}
+
 // contiguous are the pieces that follow each other from the beginning.
 func contiguous(list []object) (pieces []object, end int64) {
+	limit := sealedAt(list)
 	for {
+		if limit >= 0 && end >= limit {
+			return pieces, limit
+		}
 		i := slices.IndexFunc(list, func(o object) bool {
 			at, err := strconv.ParseInt(path.Base(o.key), 16, 64)
 			return err == nil && at == end && o.size > 0
@@ -153,7 +182,7 @@ func (m *Mirror) recallJournal(ctx context.Context) error {
 	for name, list := range found {
 		pieces, end := contiguous(list)
 		info, err := os.Stat(filepath.Join(m.dir.Journal(), name))
-		if err == nil && name != last && len(pieces) == len(list) && info.Size() == end {
+		if err == nil && name != last && len(pieces)+1 == len(list) && info.Size() == end && sealedAt(list) == end {
 			m.pushed[name] = &segment{end: end, sealed: true}
 			continue
 		}
@@ -177,7 +206,7 @@ func (m *Mirror) pushAnew(ctx context.Context, name string, list []object, exist
 		}
 	}
 	for _, o := range list {
-		if exists && strings.HasSuffix(o.key, "/0000000000000000") {
+		if exists && (o.key == pieceKey(name, 0) || s.sealed && o.key == sealedKey(name, s.end)) {
 			continue
 		}
 		if err := m.store.delete(ctx, o.key); err != nil {

@@ -34,7 +34,8 @@ type claim struct {
 	Host  string `json:"host"`
 	PID   int    `json:"pid"`
 	Where string `json:"where,omitempty"`
-	// Serial changes with each renewal and each host.
+	// Holder is the host, drawn for it; Serial changes with each renewal.
+	Holder   string `json:"holder"`
 	Serial   string `json:"serial"`
 	Released bool   `json:"released,omitempty"`
 }
@@ -87,7 +88,7 @@ func Take(ctx context.Context, s *Store, t Timing, owner string, say func(string
 	if err != nil {
 		host = "an unknown machine"
 	}
-	l := &Lease{store: s, timing: t, mine: claim{Owner: owner, Host: host, PID: os.Getpid(), Where: here(), Serial: rand.Text()}}
+	l := &Lease{store: s, timing: t, mine: claim{Owner: owner, Host: host, PID: os.Getpid(), Where: here(), Holder: rand.Text(), Serial: rand.Text()}}
 	was, err := s.claim(ctx)
 	switch {
 	case errors.Is(err, ErrNone):
@@ -195,7 +196,7 @@ func (l *Lease) renew(ctx context.Context) error {
 	if err != nil && !errors.Is(err, ErrNone) {
 		return err
 	}
-	if err == nil && now.Serial != l.mine.Serial {
+	if err == nil && now.Holder != l.mine.Holder {
 		l.lose(&HeldError{l.store.url, now.Host, now.PID})
 		return l.Lost()
 	}

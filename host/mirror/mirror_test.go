@@ -14,7 +14,7 @@ import (
 	"github.com/tunehost/tunehost/host/storage"
 )
 
-var quick = mirror.Timing{Renew: 50 * time.Millisecond, Expire: 400 * time.Millisecond}
+var quick = mirror.Timing{Renew: 50 * time.Millisecond, Expire: 2 * time.Second}
 
 // machine is a working directory with a host.
 type machine struct {
@@ -238,6 +238,28 @@ func TestSameMachine(t *testing.T) {
 		t.Errorf("%q, %q", got, b.state(1))
 	}
 	b.end()
+}
+
+// A host that was stopped while it copied, and goes on when another has taken over,
+// does no harm to the record.
+func TestLatePiece(t *testing.T) {
+	t.Parallel()
+	u := shared(t)
+	a := on(t, u).begin()
+	a.record("one")
+	mirror.Round(t, a.mirror)
+	a.die()
+	b := on(t, u).begin()
+	b.record("two")
+	mirror.Round(t, b.mirror)
+	a.record("too late")
+	mirror.PushJournal(t, a.mirror)
+	b.end()
+	c := on(t, u).begin()
+	if got := strings.Join(c.records(), " "); got != "one two" {
+		t.Errorf("%q", got)
+	}
+	c.end()
 }
 
 // Two hosts do not run the same experiment.
