@@ -19,12 +19,14 @@ PYTHON_PACKAGES := 'scikit-learn>=1.4,<2' 'optuna>=4.4,<6' 'cmaes>=0.12' 'mypy>=
 # every one from 5 on. It has wheels for Python 3.7 to 3.12.
 PROTOC_PACKAGES := 'grpcio-tools==1.62.3' 'setuptools<80'
 
-# What a caller may set: make bench PKG=./core/..., make fuzz FUZZTIME=10m.
+# What a caller may set: make bench PKG=./core/..., make fuzz FUZZTIME=10m, make torture TIME=1h.
 PKG ?= ./...
 BENCH ?= .
 FUZZTIME ?= 30s
 SEEDS ?= 100000
 KILLS ?= 200
+RUN ?=
+TIME ?= 10m
 DEATHS ?= 1000000
 LIVES ?= 50s
 
@@ -239,8 +241,12 @@ hostbench: ## what the whole command costs, beside plain starts of programs; see
 	@go build -o $(TOOLS)/tunehost ./cmd/tunehost
 	@go run ./bench/hostbench $(TOOLS)/tunehost
 
+.PHONY: torture
+torture: ## real experiments for TIME=10m: kills, full disks, no permissions, no record; then the record against the trials' own logs
+	nice -n 10 go test -count=1 -timeout 0 -v ./host/hosttest/torture -run TestTorture -torture.time $(TIME)
+
 .PHONY: soak
-soak: ## simulated worlds and crashes of the journal (SEEDS=100000 of each), DEATHS=1000000 of simulated hosts, KILLS=200 of real ones, all of conformance
+soak: torture ## simulated worlds and crashes of the journal (SEEDS=100000 of each), DEATHS=1000000 of simulated hosts, KILLS=200 of real ones, torture, all of conformance
 	go test -count=1 -timeout 0 -v ./host/hosttest/sim -run TestFreshSeeds -deaths $(DEATHS)
 	go test -count=1 -timeout 0 -v ./host/hosttest/sim -run TestEvery -every
 	go test -count=1 -timeout 0 -v ./host/hosttest/sim -run TestDeathAtEveryOperation -every
@@ -249,12 +255,16 @@ soak: ## simulated worlds and crashes of the journal (SEEDS=100000 of each), DEA
 	go test -race -count=1 -timeout 0 ./host/hosttest -run TestKilledHosts -kills $(KILLS)
 	go test -count=1 -timeout 0 ./cmd/tunehost -run TestConformance -long
 
+.PHONY: mutants
+mutants: ## plants the bugs of internal/mutants one at a time: tests must find each (RUN=EXPRESSION)
+	@go run ./internal/mutants -run '$(RUN)'
+
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME=30s
 	@git ls-files '*_test.go' | xargs grep -l '^func Fuzz' | xargs -n1 dirname | sort -u | while read -r dir; do \
 	for target in $$(grep -ho --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*' "$$dir"/*_test.go | cut -c6-); do \
 	echo "== $$dir $$target"; \
-	go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "./$$dir"; \
+	go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x "./$$dir"; \
 	done; done
 
 .PHONY: cover

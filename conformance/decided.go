@@ -161,14 +161,18 @@ func (st *stage) resume(a *actor) {
 	st.enqueue(a)
 }
 
-// exploit lets a trial go on from another's checkpoint.
+// exploit lets a trial go on from another's checkpoint, or from its own with other
+// parameters.
 func (st *stage) exploit(a *actor, c sdk.Command) {
 	if !st.traits.Saves {
 		st.breach("saves", "the trait saves of a scheduler that pauses or exploits", "an exploit of trial %d without it", a.no)
 	}
-	if int(c.Donor) >= len(st.actors) || c.Donor == c.Trial || !slices.Contains(st.actors[c.Donor].saved, c.Iteration) {
-		st.breach("exploit", "a checkpoint that another trial has", "trial %d exploits trial %d at iteration %d", c.Trial, c.Donor, c.Iteration)
-	} else {
+	switch {
+	case c.Donor == c.Trial && c.Point == nil:
+		st.breach("exploit", "other parameters for a trial that goes on from its own checkpoint", "trial %d exploits itself without a point", c.Trial)
+	case int(c.Donor) >= len(st.actors) || !slices.Contains(st.actors[c.Donor].saved, c.Iteration):
+		st.breach("exploit", "a checkpoint that the trial has", "trial %d exploits trial %d at iteration %d", c.Trial, c.Donor, c.Iteration)
+	default:
 		a.iteration, a.saved = c.Iteration, append(a.saved, c.Iteration)
 	}
 	st.explore(a, c)

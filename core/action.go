@@ -22,8 +22,10 @@ type (
 		Trial     TrialNo
 		Attempt   uint32
 		Placement resource.Placement
-		// Restore is the checkpoint to go on from; its ID is 0 for none.
+		// Restore is the checkpoint to go on from; its ID is 0 for none. Memory:
+		// it is the state that is held in memory.
 		Restore CheckpointRef
+		Memory  bool
 	}
 	// ContinueAttempt: Credits more results may be reported.
 	ContinueAttempt struct {
@@ -53,6 +55,14 @@ type (
 		SaveID  uint32
 		// Paused: the trial is to go on later.
 		Paused bool
+		// Memory: what is saved need not survive the host. StateHeld answers, or
+		// CheckpointSaved where it was made to survive all the same.
+		Memory bool
+	}
+	// DropState: what is held of a trial in memory is not needed any more.
+	DropState struct {
+		Trial TrialNo
+		ID    uint32
 	}
 	// DeleteCheckpoint: nobody needs it any more. It may be carried out only
 	// once all that was recorded so far is safe.
@@ -86,6 +96,7 @@ func (SaveAttempt) action()      {}
 func (TakeCheckpoint) action()   {}
 func (StopAttempt) action()      {}
 func (DeleteCheckpoint) action() {}
+func (DropState) action()        {}
 func (SetTimer) action()         {}
 func (Warn) action()             {}
 func (Finish) action()           {}

@@ -1,6 +1,8 @@
 package core
 
-// adoption is what a trial that exploits another one takes over.
+import "slices"
+
+// adoption is what a trial takes over that exploits another one, or itself.
 type adoption struct {
 	from     checkpoint
 	explores bool // with other parameters
@@ -51,7 +53,19 @@ func (m *Machine) adopt(no TrialNo) {
 		m.explore(no, x.params)
 	}
 	m.trials[no].noRestore = false
+	m.let(no, x.from.ref)
 	m.hold(no, x.from)
+}
+
+// let takes a checkpoint out of its place in the trial's list, if it has one: the trial
+// goes on from it again, and holds it once.
+func (m *Machine) let(no TrialNo, ref CheckpointRef) {
+	list := m.ckpts[no]
+	if i := slices.IndexFunc(list, func(c checkpoint) bool { return c.ref == ref }); i >= 0 {
+		held := list[i]
+		m.ckpts[no] = slices.Delete(list, i, i+1)
+		m.drop(held)
+	}
 }
 
 // explore gives a trial other parameters; what it was created with names its

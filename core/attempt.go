@@ -39,6 +39,9 @@ func (m *Machine) stopAttempt(no TrialNo, why intent, text string) {
 	if m.savesAtStop(t, why) {
 		stop.SaveID = m.newCheckpointID(t)
 		l.saving++
+		if stop.Memory = m.holdsInMemory(why, text); stop.Memory {
+			l.holding = stop.SaveID
+		}
 	}
 	m.do(stop)
 }
@@ -127,6 +130,7 @@ func (m *Machine) forget(no TrialNo) {
 		}
 	}
 	m.dropLive(no)
+	m.dropState(no)
 	m.forgo(no)
 }
 
@@ -204,6 +208,7 @@ func (m *Machine) backToQueue(no TrialNo, l *live) {
 func (m *Machine) failed(no TrialNo, err string, e *AttemptEnded) {
 	t := &m.trials[no]
 	damaged := e.Damaged && m.liveOf(no).restored.ID != 0
+	m.dropState(no)
 	if !damaged {
 		t.failures++
 	}

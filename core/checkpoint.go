@@ -113,7 +113,9 @@ func (e *SaveFailed) apply(m *Machine) {
 		return
 	}
 	l := m.liveOf(e.Trial)
-	if !l.over && (l.intent == noIntent || l.intent == toPause) {
+	if e.ID == l.holding {
+		m.stateLost(e.Trial, e.Error)
+	} else if !l.over && (l.intent == noIntent || l.intent == toPause) {
 		m.stopAttempt(e.Trial, toFail, "its checkpoint could not be saved: "+e.Error)
 	}
 	m.saveOver(e.Trial, l)
@@ -163,8 +165,8 @@ func (m *Machine) betterScore(a, b checkpoint) bool {
 
 // restorePoint is the checkpoint that the next attempt goes on from.
 func (m *Machine) restorePoint(no TrialNo) CheckpointRef {
-	if i := m.newest(no); i >= 0 && !m.trials[no].noRestore {
-		return m.ckpts[no][i].ref
+	if c, _ := m.source(no); c != nil {
+		return c.ref
 	}
 	if m.spec.Start != nil && !m.trials[no].noStart {
 		return StartRef(*m.spec.Start)
@@ -219,7 +221,7 @@ func (m *Machine) rewind(no TrialNo, l *live, ref CheckpointRef) {
 	if ref.ID == 0 || ref.Trial == NoTrial {
 		return
 	}
-	c := &m.ckpts[no][m.newest(no)]
+	c, _ := m.source(no)
 	t.results = c.results
 	at := spot{i: -1}
 	for i, x := range c.cells {

@@ -150,14 +150,14 @@ func (m *Machine) resize(no TrialNo, r *resource.Request) {
 	m.work = true
 }
 
-// exploit makes a trial go on from another's checkpoint with other parameters,
-// from its next start on: what runs until then is what it was.
+// exploit makes a trial go on from another's checkpoint, or with other parameters
+// from one of its own, from its next start on: what runs until then is what it was.
 func (m *Machine) exploit(c Command) {
 	if m.isEnding(c.Trial) {
 		return
 	}
 	from, ok := m.checkpointAt(c.Donor, c.Iteration)
-	if !ok || c.Donor == c.Trial {
+	if !ok || c.Donor == c.Trial && c.Params == nil {
 		m.warn(c.Trial, "it cannot go on from the checkpoint that the scheduler named, which does not exist; it goes on as it was")
 		m.resumePaused(c.Trial)
 		return

@@ -128,11 +128,29 @@ type (
 		Iteration uint64
 		Bytes     int64
 	}
+	// StateHeld: the state of a trial that pauses is in memory, as long as this
+	// host lives.
+	StateHeld struct {
+		Trial     TrialNo
+		Attempt   uint32
+		ID        uint32
+		Iteration uint64
+	}
 	// SaveFailed: a checkpoint that was asked for will not come.
 	SaveFailed struct {
 		Trial   TrialNo
 		Attempt uint32
 		ID      uint32
+		Error   string
+	}
+
+	// ModelExported: a trial that ends well has left its model in one of the
+	// formats asked for, or Error says why not. It comes before AttemptEnded.
+	ModelExported struct {
+		Trial   TrialNo
+		Attempt uint32
+		Format  string
+		Bytes   int64
 		Error   string
 	}
 
@@ -227,7 +245,9 @@ const (
 	Resume CommandKind = iota + 1
 	// EndTrial ends a trial that waits or is paused.
 	EndTrial
-	// Exploit makes Trial go on from Donor's checkpoint with Params.
+	// Exploit makes Trial go on from Donor's checkpoint with Params. The donor
+	// may be the trial itself, which then changes its parameters; without Params
+	// that is refused.
 	Exploit
 	// Resize changes the request of a trial that does not run (B-037).
 	Resize

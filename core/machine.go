@@ -24,13 +24,16 @@ type Machine struct {
 	texts   []string
 	textIDs map[string]uint32
 	ckpts   map[TrialNo][]checkpoint
-	shared  map[CheckpointRef]int        // how many trials name it beside the first
-	adopts  map[TrialNo]adoption         // to be made at the next start
-	stored  int64                        // bytes of all checkpoints
-	spare   []spare                      // that may go when they take too much
-	full    bool                         // the user was told that they do
-	asked   map[TrialNo]resource.Request // requests of their own
-	first   map[TrialNo]span             // parameters before an exploit
+	shared  map[CheckpointRef]int // how many trials name it beside the first
+	adopts  map[TrialNo]adoption  // to be made at the next start
+	exports map[TrialNo][]Export
+	// inMemory has the states of paused trials that this host holds.
+	inMemory map[TrialNo]checkpoint
+	stored   int64                        // bytes of all checkpoints
+	spare    []spare                      // that may go when they take too much
+	full     bool                         // the user was told that they do
+	asked    map[TrialNo]resource.Request // requests of their own
+	first    map[TrialNo]span             // parameters before an exploit
 
 	freeLives []int32
 	counts    [states]int
@@ -107,6 +110,8 @@ func New() *Machine {
 		ckpts:       map[TrialNo][]checkpoint{},
 		shared:      map[CheckpointRef]int{},
 		adopts:      map[TrialNo]adoption{},
+		exports:     map[TrialNo][]Export{},
+		inMemory:    map[TrialNo]checkpoint{},
 		asked:       map[TrialNo]resource.Request{},
 		first:       map[TrialNo]span{},
 		metricNames: []string{""},

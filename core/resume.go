@@ -16,6 +16,7 @@ func (e *HostStarted) apply(m *Machine) {
 		m.reopen()
 	}
 	for no := range m.trials {
+		m.dropState(TrialNo(no)) // it was in the memory of another host
 		m.takeUp(TrialNo(no))
 	}
 	m.ask = ask{}

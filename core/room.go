@@ -13,6 +13,7 @@ type spare struct {
 
 // hold makes a checkpoint the newest of a trial; the one before can be spared.
 func (m *Machine) hold(no TrialNo, c checkpoint) {
+	m.dropState(no)
 	if list := m.ckpts[no]; len(list) > 0 && m.spec.Checkpoint.DiskBytes > 0 {
 		m.spare = append(m.spare, spare{no, list[len(list)-1].ref})
 	}

@@ -100,10 +100,11 @@ func (m *Machine) start(no TrialNo, p resource.Placement) {
 	l.begin(p)
 	m.adopt(no)
 	ref := m.restorePoint(no)
+	_, memory := m.source(no)
 	l.restored = ref
 	m.rewind(no, l, ref)
 	m.armTime(no)
-	m.do(StartAttempt{Trial: no, Attempt: t.attempt, Placement: p, Restore: ref})
+	m.do(StartAttempt{Trial: no, Attempt: t.attempt, Placement: p, Restore: ref, Memory: memory})
 }
 
 // armTime watches the trial's own time limit, results or not.

@@ -122,4 +122,7 @@ type Checkpoint struct {
 	// DiskBytes is the most that the checkpoints of all trials may take, as
 	// far as they are not the newest of a trial; 0: no bound.
 	DiskBytes int64 `json:"disk_bytes,omitempty"`
+	// PausesInMemory: the state of a trial that the scheduler pauses is held in
+	// memory, and not made a checkpoint of (B-052).
+	PausesInMemory bool `json:"pauses_in_memory,omitempty"`
 }

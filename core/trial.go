@@ -115,6 +115,7 @@ type live struct {
 	verdict   Verdict // decided, and not yet carried out
 	end       AttemptEnded
 	saving    uint32
+	holding   uint32 // the save that goes into memory
 	credits   uint32
 	why       string // the verdict's reason
 	text      string // the intent's reason

@@ -124,6 +124,12 @@ func (m *Machine) Planned() int64 { return m.planned }
 // Usage lists the resources with what is granted of them.
 func (m *Machine) Usage() []resource.Usage { return m.ledger.Usage() }
 
+// NodeName is the name of a node, as messages have it.
+func (m *Machine) NodeName(id uint32) string { return m.ledger.NodeName(id) }
+
+// Held is how many attempts hold what was granted to them, all bundles or none.
+func (m *Machine) Held() int { return m.ledger.Holds() }
+
 // Now is the running time of the last event, in nanoseconds.
 func (m *Machine) Now() int64 { return m.now }
 

@@ -2,10 +2,12 @@ package examples
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -20,11 +22,15 @@ func TestExperiments(t *testing.T) {
 	}{
 		{"quickstart/experiment.yaml", 60, func(accuracy float64) bool { return accuracy > 0.97 }},
 		{"shell/experiment.yaml", 20, func(loss float64) bool { return loss < 1e-3 }},
+		{"pbt/experiment.yaml", 8, func(accuracy float64) bool { return accuracy > 0.97 }},
+		{"crash/experiment.yaml", 10, func(accuracy float64) bool { return accuracy > 0.95 }},
+		{"going-on/experiment.yaml", 12, func(accuracy float64) bool { return accuracy > 0.93 }},
+		{"placement/experiment.yaml", 4, func(accuracy float64) bool { return accuracy > 0.9 }},
 		{"python-script/print.yaml", 8, func(loss float64) bool { return loss < 0.15 }},
 		{"python-script/channel.yaml", 8, func(loss float64) bool { return loss < 0.15 }},
 	} {
 		t.Run(strings.TrimSuffix(c.file, ".yaml"), func(t *testing.T) {
-			if strings.HasPrefix(c.file, "python") {
+			if strings.HasPrefix(c.file, "python") || strings.HasPrefix(c.file, "placement") {
 				needScikit(t)
 			}
 			storage := t.TempDir()
@@ -63,11 +69,32 @@ func TestAllExamples(t *testing.T) {
 // binary is the path of tunehost.
 type binary string
 
+// built is tunehost in a folder of its own, for all tests.
+var built = sync.OnceValues(func() (path string, err error) {
+	dir, err := os.MkdirTemp("", "tunehost-examples-")
+	if err != nil {
+		return "", err
+	}
+	path, builtIn = filepath.Join(dir, "tunehost"), dir
+	if out, err := exec.Command("go", "build", "-o", path, "../cmd/tunehost").CombinedOutput(); err != nil {
+		return path, fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
+var builtIn string // removed at the end
+
+func TestMain(m *testing.M) {
+	status := m.Run()
+	_ = os.RemoveAll(builtIn)
+	os.Exit(status)
+}
+
 func build(t *testing.T) binary {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "tunehost")
-	if out, err := exec.Command("go", "build", "-o", path, "../cmd/tunehost").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+	path, err := built()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return binary(path)
 }

@@ -40,7 +40,7 @@ func AskTell(ctx context.Context, r io.Reader, w io.Writer, o Options) error {
 	if err != nil {
 		return err
 	}
-	s, err := o.manualSession(e)
+	s, err := o.manualSession(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -60,9 +60,9 @@ func firstLine(ctx context.Context, in *asktell.Input) (name string, source []by
 	return "stdin", source, err
 }
 
-func (o Options) manualSession(e *config.Experiment) (*session, error) {
+func (o Options) manualSession(ctx context.Context, e *config.Experiment) (*session, error) {
 	if !o.inMemory() {
-		return ready(o, e)
+		return ready(ctx, o, e)
 	}
 	s := newSession(o, e)
 	s.float()

@@ -68,6 +68,26 @@ run2() { echo 7 > $TUNEHOST_CHECKPOINT/state; exit 1; }
 	replayed(t, o, ended)
 }
 
+// 9.3: checkpoint removed by a person. Where none is left the trial begins anew, and says
+// so.
+func TestAllCheckpointsGone(t *testing.T) {
+	t.Parallel()
+	o, seen := saves(t, `
+run1() { touch stop1; }
+after1() { chmod -R u+w $kept; rm -r $kept/00*; }
+run2() { kept=seen; mkdir -p seen/000001 seen/000002 seen/000003 seen/000004; }
+`, "failures: {retries: 2}\n")
+	ended := finish(t, o)
+	if ended.Errored != 0 {
+		t.Errorf("%+v\n%s", ended, seen)
+	}
+	if got := trialFile(t, ended.Dir, "00000", "own.log"); got != "run 1 from 0\nrun 2 from 0\n" {
+		t.Errorf("%s\n%s", got, seen)
+	}
+	contains(t, seen.String(), "is damaged: MANIFEST.json: no such file or directory", "it goes back to the checkpoint of iteration 1", "it starts again without the checkpoint")
+	replayed(t, o, ended)
+}
+
 // B-061: what is reported again after the checkpoint before the damaged one
 // counts once.
 func replayed(t *testing.T, o Options, ended Ended) {

@@ -15,6 +15,9 @@ func (t *training) fetch(r *run) error {
 	if r.from.ID == 0 {
 		return nil
 	}
+	if r.held {
+		return t.memory.Restore(uint32(r.trial), r.from.ID, r.start.Restore)
+	}
 	return storage.Restore(r.checkpoint, r.start.Restore)
 }
 
@@ -32,7 +35,7 @@ func (t *training) unfetch(r *run) {
 
 // parent names the checkpoint that the run went on from.
 func (r *run) parent() *storage.Parent {
-	if r.from.ID == 0 || r.from.Trial == core.NoTrial {
+	if r.from.ID == 0 || r.from.Trial == core.NoTrial || r.held {
 		return nil
 	}
 	return &storage.Parent{Trial: uint32(r.from.Trial), ID: r.from.ID}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/mirror"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
 	"github.com/tunehost/tunehost/host/plugin/process"
 	"github.com/tunehost/tunehost/host/runfile"
@@ -61,6 +62,9 @@ type Options struct {
 	source []byte
 	// virtual: nobody trains (Simulate).
 	virtual bool
+	// remote is the storage, where it is elsewhere; leases replaces its timing.
+	remote *remote
+	leases mirror.Timing
 }
 
 // Ended is how a run came to its end.
@@ -91,7 +95,7 @@ func Run(ctx context.Context, o Options) (Ended, error) {
 	if err != nil {
 		return Ended{}, err
 	}
-	return turn(ctx)(ready(o, e))
+	return turn(ctx)(ready(ctx, o, e))
 }
 
 // turn runs a session to its end.
@@ -106,11 +110,16 @@ func turn(ctx context.Context) func(*session, error) (Ended, error) {
 }
 
 // ready begins an experiment, or takes up what it has left behind.
-func ready(o Options, e *config.Experiment) (*session, error) {
-	dir, err := storage.At(filepath.Join(e.Storage, e.Name))
+func ready(ctx context.Context, o Options, e *config.Experiment) (s *session, err error) {
+	dir, err := o.place(ctx, e)
 	if err != nil {
 		return nil, err
 	}
+	defer func() {
+		if err != nil {
+			o.remote.close()
+		}
+	}()
 	known := dir.Exists()
 	if !known && o.Resume != "" && o.Resume != "auto" && o.Resume != "prompt" {
 		return nil, userError("%s: there is no experiment to go on with (--resume %s); leave --resume out to start one", dir.Path(), o.Resume)
@@ -124,16 +133,60 @@ func ready(o Options, e *config.Experiment) (*session, error) {
 	return goOn(o, e, dir)
 }
 
+// place is where the experiment is, or will be.
+func (o *Options) place(ctx context.Context, e *config.Experiment) (storage.Dir, error) {
+	if !mirror.IsURL(e.Storage) {
+		return storage.At(filepath.Join(e.Storage, e.Name))
+	}
+	return o.placeURL(ctx, mirror.Join(e.Storage, e.Name))
+}
+
+func (o *Options) placeURL(ctx context.Context, url string) (storage.Dir, error) {
+	path, err := WorkingDir(url)
+	if err != nil {
+		return storage.Dir{}, &UserError{err}
+	}
+	dir, err := storage.At(path)
+	if err != nil {
+		return dir, err
+	}
+	return dir, o.attach(ctx, url, dir)
+}
+
+// placed is where an experiment is that is named by its directory or its URL.
+func (o *Options) placed(ctx context.Context, path string) (storage.Dir, error) {
+	if mirror.IsURL(path) {
+		return o.placeURL(ctx, path)
+	}
+	dir, err := storage.At(path)
+	if err != nil || !dir.Exists() {
+		return dir, err
+	}
+	r, e, err := runfile.Read(dir)
+	if err != nil {
+		return dir, &UserError{err}
+	}
+	if url := mirror.Join(e.Storage, r.Name); mirror.IsURL(e.Storage) {
+		return dir, o.attach(ctx, url, dir)
+	}
+	return dir, nil
+}
+
 // Resume goes on with the experiment in a directory, as it was recorded.
 func Resume(ctx context.Context, path string, o Options) (Ended, error) {
-	dir, err := storage.At(path)
+	dir, err := o.placed(ctx, path)
 	if err != nil {
 		return Ended{}, err
 	}
 	if !dir.Exists() {
+		o.remote.close()
 		return Ended{}, userError("%s: there is no experiment here; name the directory that `tunehost ls` shows", path)
 	}
-	return turn(ctx)(goOn(o, nil, dir))
+	s, err := goOn(o, nil, dir)
+	if err != nil {
+		o.remote.close()
+	}
+	return turn(ctx)(s, err)
 }
 
 // Abort kills whatever was started and returns; what is recorded stays.
@@ -190,6 +243,7 @@ func goOn(o Options, e *config.Experiment, dir storage.Dir) (*session, error) {
 		r.Extensions = append(r.Extensions, runfile.Extension{Overrides: len(r.Overrides), Time: time.Now().UTC()})
 	}
 	r.Overrides = append(r.Overrides, changed.taken...)
+	moved := o.remote != nil && e != nil && r.Move(e.File)
 	now, err := r.Parse(recorded.Source)
 	if err != nil {
 		return nil, &UserError{err}
@@ -203,7 +257,7 @@ func goOn(o Options, e *config.Experiment, dir storage.Dir) (*session, error) {
 		if changed.extends {
 			s.extends = recorded
 		}
-		return s.open(len(changed.taken) > 0)
+		return s.open(moved || len(changed.taken) > 0)
 	})
 }
 

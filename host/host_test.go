@@ -12,6 +12,7 @@ import (
 	"github.com/tunehost/tunehost/host/plugin/bundled"
 	"github.com/tunehost/tunehost/plugins/schedulers/asha"
 	"github.com/tunehost/tunehost/plugins/schedulers/fifo"
+	"github.com/tunehost/tunehost/plugins/schedulers/resources"
 	"github.com/tunehost/tunehost/plugins/searchers/grid"
 	"github.com/tunehost/tunehost/plugins/searchers/random"
 	"github.com/tunehost/tunehost/plugins/trainables/chaos"
@@ -19,7 +20,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/trainables/digits"
 )
 
-var plugged = bundled.New(random.Plugin, grid.Plugin, fifo.Plugin, asha.Plugin, chaos.Plugin, digits.Plugin, command.Plugin(), sized)
+var plugged = bundled.New(random.Plugin, grid.Plugin, fifo.Plugin, asha.Plugin, chaos.Plugin, digits.Plugin, command.Plugin(), sized, widener, resources.Plugin)
 
 func TestMain(m *testing.M) {
 	if handled, exit := plugged.Main(os.Args[1:]); handled {

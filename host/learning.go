@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -89,6 +88,9 @@ func (s *session) learnFrom(name, dir string) error {
 	t.say(s.log)
 	return nil
 }
+
+// maxLessons is larger than any learned.jsonl, in bytes.
+const maxLessons = 1 << 30
 
 // sameDirections: a metric that is to be small there and large here is not the same.
 func sameDirections(there, here []config.Objective) error {
@@ -224,7 +226,7 @@ func (s *session) recallLessons() error {
 	if s.file.Learned == nil || s.machine.Learned() >= s.file.Learned.Trials {
 		return nil
 	}
-	text, err := os.ReadFile(s.dir.Learned())
+	text, err := storage.ReadFile(s.dir.Learned(), maxLessons)
 	if err != nil {
 		return &UserError{err}
 	}

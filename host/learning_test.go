@@ -90,6 +90,21 @@ func TestLearnFrom(t *testing.T) {
 	}
 }
 
+// 9.3: what was learned is a file of the experiment: one that was changed before it was
+// in the record is refused.
+func TestChangedLessons(t *testing.T) {
+	e := &ear{}
+	_, o, _ := taught(t, teaching+"trials: 5\n", teaching+"searcher: ear\nlearn_from: [FIRST]\ntrials: 2\n", e.plugin(), wobbly(0))
+	dir := finish(t, o).Dir
+	cut(t, dir, 2)
+	for _, text := range []string{"{", `{"from":"x","params":{"x":1e999}}`, ""} {
+		if err := os.WriteFile(filepath.Join(dir, "learned.jsonl"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		contains(t, refused(t, o), "learned.jsonl was changed since the experiment began: put it back")
+	}
+}
+
 // A host that dies while the record learns: the next one goes on where it was.
 func TestLearningGoesOn(t *testing.T) {
 	for _, kept := range []int{1, 2, 4, 7} {

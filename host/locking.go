@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/tunehost/tunehost/host/lockfile"
+	"github.com/tunehost/tunehost/host/storage"
 )
 
 // findPlugins finds the experiment's plugins, and holds them against those that it
@@ -22,19 +23,24 @@ func (s *session) findPlugins() (err error) {
 	if s.lock == nil || s.options.AcceptPlugins {
 		return nil
 	}
-	locked, err := lockfile.Read(s.dir)
-	if err != nil {
-		return &UserError{err}
-	}
-	if locked == nil {
-		return nil
-	}
-	if locked.Tunehost != Version() {
+	if locked, err := lockfile.Read(s.dir); err == nil && locked != nil && locked.Tunehost != Version() {
 		s.log.Info(fmt.Sprintf("tunehost.lock was written by tunehost %s, this is %s", locked.Tunehost, Version()))
 	}
-	for _, p := range s.loader.locked() {
+	if err := s.loader.allowed(s.dir); err != nil {
+		return &UserError{err}
+	}
+	return nil
+}
+
+// allowed says whether the plugins are those that an experiment began with.
+func (l *loader) allowed(d storage.Dir) error {
+	locked, err := lockfile.Read(d)
+	if err != nil || locked == nil {
+		return err
+	}
+	for _, p := range l.locked() {
 		if err := locked.Allows(p); err != nil {
-			return &UserError{fmt.Errorf("%s: %w", s.dir.Path(), err)}
+			return fmt.Errorf("%s: %w", d.Path(), err)
 		}
 	}
 	return nil

@@ -48,7 +48,7 @@ type Loop struct {
 	clock   Clock
 	log     *Log
 	inbox   *inbox
-	rules   rules
+	rules   *rules
 	disk    *disk
 	// leave is closed when the host is told to leave.
 	leave <-chan struct{}
@@ -62,7 +62,8 @@ type Loop struct {
 	names    names
 	heard    func(core.Event) // before its actions are carried out
 	records  [][]byte
-	bytes    int // of records
+	bytes    int           // of records
+	waited   time.Duration // for room, in this step
 	spare    []news
 }
 
@@ -126,6 +127,7 @@ func untilQuery(batch []news) []news {
 // has taken, which is at least one.
 func (l *Loop) step(batch []news) (int, error) {
 	started := l.clock.Now()
+	l.waited = 0
 	l.tick()
 	n, err := l.encode(batch)
 	if err != nil {
@@ -134,7 +136,7 @@ func (l *Loop) step(batch []news) (int, error) {
 	if err := l.keep(); errors.Is(err, errFull) {
 		return 0, err
 	} else if err != nil {
-		return 0, fmt.Errorf("the record cannot be written: %w", err)
+		return 0, unrecorded(err)
 	}
 	for _, b := range l.records {
 		if err := l.apply(b); err != nil {
@@ -146,10 +148,15 @@ func (l *Loop) step(batch []news) (int, error) {
 		l.finished = false // what had ended was taken up again by what came after
 	}
 	l.crew.Flush()
-	if d := l.clock.Since(started); d > slowStep {
+	if d := l.clock.Since(started) - l.waited; d > slowStep {
 		l.log.Slow("the loop's step", d)
 	}
 	return n, nil
+}
+
+// unrecorded ends a host: what happens from here on could not be gone on with.
+func unrecorded(err error) error {
+	return fmt.Errorf("the record cannot be written, and everything is stopped: %w", err)
 }
 
 // tick sets the running time, which never goes back.
@@ -233,6 +240,7 @@ func (l *Loop) keep() error {
 		return err
 	}
 	l.disk.full()
+	began := l.clock.Now()
 	for noSpace(err) {
 		if !l.pause(noSpaceRetry) {
 			l.disk.waited(false)
@@ -240,6 +248,7 @@ func (l *Loop) keep() error {
 		}
 		_, err = l.record.Append(l.records)
 	}
+	l.waited = l.clock.Since(began)
 	l.disk.waited(err == nil)
 	return err
 }

@@ -37,20 +37,21 @@ type opener struct {
 	log           *Log
 	logPath       string
 	clock         Clock
-	mark          string        // of what this host starts
-	planned       *int64        // trials, where they are not those of the file
-	timeout       time.Duration // of a call; 0: callTimeout
-	run           string        // its id
-	shelf         Shelf         // nil: no snapshots are kept
+	mark          string            // of what this host starts
+	capacity      map[string]string // what there was in all
+	planned       *int64            // trials, where they are not those of the file
+	timeout       time.Duration     // of a call; 0: callTimeout
+	run           string            // its id
+	shelf         Shelf             // nil: no snapshots are kept
 	snapshotEvery uint64
-	// inProcess runs bundled plugins without a process of their own, and alone in
-	// one goroutine, without deadlines.
-	inProcess, alone bool
+	// inProcess runs bundled plugins without a process of their own; direct, without
+	// deadlines too; alone, also in one goroutine.
+	inProcess, direct, alone bool
 }
 
 // deadlines are those of one call, and of starting and opening a plugin.
 func (o *opener) deadlines(kind sdk.Kind, ref config.PluginRef) (call, open time.Duration) {
-	if o.alone {
+	if o.alone || o.direct && o.isBundled(kind, ref) {
 		return 0, 0
 	}
 	if call = o.experiment.Sandbox.CallTimeout; call > 0 && o.isModule(kind, ref) {
@@ -64,6 +65,11 @@ func (o *opener) deadlines(kind sdk.Kind, ref config.PluginRef) (call, open time
 func (o *opener) isModule(kind sdk.Kind, ref config.PluginRef) bool {
 	p, err := o.loader.load(kind, ref)
 	return err == nil && p.Transport() == string(folder.WASM)
+}
+
+func (o *opener) isBundled(kind sdk.Kind, ref config.PluginRef) bool {
+	p, err := o.loader.load(kind, ref)
+	return err == nil && p.Bundled != nil
 }
 
 // start starts one plugin. What is found in a folder says itself which options it
@@ -131,7 +137,10 @@ func launchModule(ctx context.Context, plugins *bundled.Registry, p *folder.Plug
 }
 
 func (o *opener) startBundled(ctx context.Context, kind sdk.Kind, name string, env []string) (plugin.Plugin, error) {
-	if o.inProcess {
+	switch {
+	case o.direct:
+		return inproc.Direct(o.plugins.Lookup(kind, name))
+	case o.inProcess:
 		return inproc.New(o.plugins.Lookup(kind, name))
 	}
 	c, _ := o.plugins.Config(kind, name)
@@ -169,6 +178,12 @@ func (o *opener) problem(use purpose) sdk.Problem {
 	p := sdk.Problem{Space: e.Space, Seed: seedFor(o.seed, use, 0), Trials: int(max(planned, 0)), Concurrency: int(e.Concurrency)}
 	for _, x := range e.Objectives {
 		p.Objectives = append(p.Objectives, sdk.Objective{Metric: x.Metric, Mode: sdk.Mode(x.Mode)})
+	}
+	if r, err := requestOf(e); err == nil && len(r.Bundles()) == 1 {
+		p.Request = granted(r)
+	}
+	if len(o.capacity) > 0 {
+		p.Capacity, _ = json.Marshal(o.capacity) // of texts: it cannot fail
 	}
 	return p
 }
@@ -293,7 +308,8 @@ func (o *opener) commandOptions() map[string]any {
 	}
 	return map[string]any{"command": t.Command, "env": orEmpty(t.Env), "inherit_env": t.InheritEnv, "environ": os.Environ(),
 		"metrics": metrics, "objectives": objectives, "parameters": append([]string{}, parameters...),
-		"log": logOption(e.Log), "deadline": t.Deadline.Seconds(), "base_dir": o.baseDir}
+		"log": logOption(e.Log), "deadline": t.Deadline.Seconds(), "base_dir": o.baseDir,
+		"workers": e.Placement != nil && e.Placement.Workers}
 }
 
 func orEmpty(m map[string]string) map[string]string {

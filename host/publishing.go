@@ -22,6 +22,7 @@ type publishing struct {
 	log       *Log
 	clock     Clock
 	fail      func(error)
+	remote    *remote
 
 	mu      sync.Mutex
 	events  []report.Event
@@ -39,8 +40,8 @@ type listener interface {
 	await(context.Context)
 }
 
-func newPublishing(r Recorder, log *Log, clock Clock, fail func(error)) *publishing {
-	return &publishing{record: r, log: log, clock: clock, fail: fail,
+func newPublishing(r Recorder, log *Log, clock Clock, fail func(error), remote *remote) *publishing {
+	return &publishing{record: r, remote: remote, log: log, clock: clock, fail: fail,
 		wake: make(chan struct{}, 1), closing: make(chan struct{}), done: make(chan struct{})}
 }
 
@@ -52,11 +53,12 @@ func (p *publishing) tell(e report.Event) {
 
 // delete removes a checkpoint, later.
 func (p *publishing) delete(d storage.Dir, dir string, id uint32) {
-	p.later(func() {
+	remove := func() {
 		if err := d.RemoveCheckpoint(dir, id); err != nil {
 			p.log.Warn("a checkpoint could not be deleted: " + err.Error())
 		}
-	})
+	}
+	p.later(func() { p.remote.delete(storage.CheckpointDir(dir, id), remove) })
 }
 
 // later does something once the record of all that has happened is safe.
@@ -103,7 +105,7 @@ func (p *publishing) publish() {
 	p.events, p.deeds = make([]report.Event, 0, len(events)), nil // as many may come again
 	p.mu.Unlock()
 	if err := p.record.Sync(); err != nil {
-		p.fail(err)
+		p.fail(unrecorded(err))
 		return
 	}
 	for _, r := range p.reporters {
@@ -112,6 +114,7 @@ func (p *publishing) publish() {
 	for _, do := range deeds {
 		do()
 	}
+	p.remote.wake()
 }
 
 // close tells the rest and waits for all reporters until the context ends.

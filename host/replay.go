@@ -9,7 +9,9 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/core/record"
+	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/local"
 	"github.com/tunehost/tunehost/host/plugin"
@@ -42,10 +44,33 @@ func Replay(ctx context.Context, path string, plugins *bundled.Registry) error {
 	r.opener.loader = found
 	r.at = func(extensions int) (*config.Experiment, error) { return file.ParseAt(e.Source, extensions) }
 	defer r.close()
-	if err := r.history.read(r.apply); err != nil {
+	err = verify(dir, file)
+	if err == nil {
+		err = r.history.read(r.apply)
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %w", dir.Path(), err)
 	}
 	return nil
+}
+
+// verify says whether the record is whole and this run's; of one that a host writes to
+// nobody can say.
+func verify(dir storage.Dir, file *runfile.File) error {
+	if held, err := journal.Holder(dir.Path()); held != nil || err != nil {
+		return err
+	}
+	id, err := file.ID()
+	if err != nil {
+		return err
+	}
+	d, err := journal.OpenDir(dir.Journal())
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	_, err = journal.Verify(d, journal.Options{RunID: id}, func(uint64, [][]byte) error { return nil })
+	return err
 }
 
 // replaying is a run through the record with plugins of its own.
@@ -86,7 +111,7 @@ func newReplaying(ctx context.Context, dir storage.Dir, file *runfile.File, e *c
 	m := core.New()
 	r := &replaying{ctx: ctx, experiment: e, seed: file.Seed, machine: m, twin: core.New(),
 		plugins: plugins,
-		opener: &opener{experiment: e, seed: file.Seed, plugins: plugins, baseDir: dirOf(file.File), log: NewLog(hclog.NewNullLogger()),
+		opener: &opener{experiment: e, seed: file.Seed, capacity: file.Capacity, plugins: plugins, baseDir: dirOf(file.File), log: NewLog(hclog.NewNullLogger()),
 			logPath: dir.Log(), clock: SystemClock{}, mark: local.NewMark(dir.Path()), inProcess: true}}
 	encode := func(params []byte) (space.Point, error) { return config.PointOf(r.experiment.Space, params) }
 	r.translate = &translator{machine: m, encode: encode}
@@ -106,6 +131,7 @@ func (r *replaying) close() {
 // apply takes one record: what a plugin answered is compared before the machine
 // hears of it.
 func (r *replaying) apply(b []byte) (more bool, err error) {
+	defer analysis.Sensible(&err)
 	r.records++
 	at, e, err := record.Parse(b)
 	if err != nil {

@@ -192,7 +192,14 @@ func TestParseRequest(t *testing.T) {
 		`{"cpu": null}`:    "!cpu",
 		`{"cpu": {"a":1}}`: "!cpu",
 		`[1]`:              "!resources \"[1]\"",
-		`{"cpu": "`:        "!resources",
+		`{"bundles": [{"cpu": 2}, {"cpu": 1, "gpu": 1}], "strategy": "spread"}`: "spread of (cpu 2) + (cpu 1, gpu 1)",
+		`{"bundles": [{"cpu": 2}, {"cpu": 2}]}`:                                 "pack of 2 × (cpu 2)",
+		`{"bundles": []}`:                                                       "!bundle",
+		`{"bundles": [{"cpu": -1}]}`:                                            "!cpu",
+		`{"bundles": [{}], "strategy": "near"}`:                                 "!near",
+		`{"bundles": [{}], "cpu": 1}`:                                           "!cpu",
+		`{"bundles": 2}`:                                                        "bundles 2",
+		`{"cpu": "`:                                                             "!resources",
 	} {
 		r, err := parseRequest([]byte(text))
 		if bad, ok := strings.CutPrefix(want, "!"); ok {
@@ -203,6 +210,10 @@ func TestParseRequest(t *testing.T) {
 		}
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if strings.Contains(want, "×") || strings.Contains(want, "+") {
+			contains(t, r.String(), want)
 			continue
 		}
 		for _, part := range strings.Split(want, ", ") {

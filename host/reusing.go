@@ -21,7 +21,7 @@ func (t *training) warm(x *sdk.Trial) *worker {
 		return t.common
 	}
 	for i, w := range slices.Backward(t.idle) {
-		if slices.Equal(w.devices, x.Devices) && (w.request == "" || w.request == string(x.Resources)) {
+		if slices.Equal(w.devices, x.Devices) && (w.request == "" || w.request == shape(x)) {
 			t.idle = slices.Delete(t.idle, i, i+1)
 			return w
 		}
@@ -31,6 +31,18 @@ func (t *training) warm(x *sdk.Trial) *worker {
 		t.idle = t.idle[1:]
 	}
 	return nil
+}
+
+// shape is the same text for trials that were granted the same: of a group, each
+// place of it, too.
+func shape(x *sdk.Trial) string {
+	text := string(x.Resources)
+	if len(x.Bundles) > 1 {
+		for _, b := range x.Bundles {
+			text += fmt.Sprintf("\n%q %s %q", b.Node, b.Resources, b.Devices)
+		}
+	}
+	return text
 }
 
 // reusable says whether a process is kept for the next trial, after a run that ended

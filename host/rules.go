@@ -13,20 +13,22 @@ import (
 
 // rules are the stop rules that need more than comparing: expressions and
 // plateaus. They are evaluated before a result is recorded, and what they say is
-// recorded with it.
+// recorded with it. What they know is a function of the results recorded so far, so
+// that a resumed experiment goes on counting where it was.
 type rules struct {
 	stop    config.Stop
 	budget  config.Budget
 	strict  []config.MetricRule // {above: x}, {below: x}
 	plateau map[core.TrialNo]*plateau
-	overall *plateau
+	overall *summit
 	best    float64
+	results int64
 	maximum bool
 	file    *config.Experiment
 }
 
-func newRules(e *config.Experiment) rules {
-	r := rules{file: e, stop: e.Stop, budget: e.Budget, plateau: map[core.TrialNo]*plateau{}, best: math.NaN()}
+func newRules(e *config.Experiment) *rules {
+	r := &rules{file: e, stop: e.Stop, budget: e.Budget, plateau: map[core.TrialNo]*plateau{}, best: math.NaN()}
 	if len(e.Objectives) > 0 {
 		r.maximum = e.Objectives[0].Mode == "max"
 	}
@@ -36,7 +38,7 @@ func newRules(e *config.Experiment) rules {
 		}
 	}
 	if e.Budget.Plateau != nil {
-		r.overall = &plateau{rule: *e.Budget.Plateau}
+		r.overall = &summit{level: level{rule: *e.Budget.Plateau}}
 	}
 	return r
 }
@@ -73,13 +75,43 @@ func (r *rules) result(m *core.Machine, names names, x *result) *core.ResultRepo
 		e.Metrics[i] = core.Metric{ID: id, Value: y.Value}
 	}
 	if m.State(x.trial) == core.Running {
-		e.Stop = r.stopReason(m, x)
-		e.StopAll = r.budgetReason(m, x)
+		flat, spent := r.learn(x.trial, func(name string) float64 { return metric(x.Metrics, name) })
+		e.Stop = r.stopReason(m, x, flat)
+		e.StopAll = r.budgetReason(m, spent)
 	}
 	return e
 }
 
-func (r *rules) stopReason(m *core.Machine, x *result) string {
+// recall learns from a result that was recorded, before it is applied.
+func (r *rules) recall(m *core.Machine, e core.Event) {
+	x, ok := e.(*core.ResultReported)
+	if !ok || !r.needed() || m.State(x.Trial) != core.Running {
+		return
+	}
+	r.learn(x.Trial, func(name string) float64 { return valueOf(x.Metrics, m.Metric(name)) })
+}
+
+// learn takes in a result, and says whether the trial or the experiment is on a plateau
+// with it.
+func (r *rules) learn(no core.TrialNo, value func(metric string) float64) (trial, all bool) {
+	r.results++
+	if o := r.file.Objectives; len(o) > 0 {
+		r.improve(value(o[0].Metric))
+	}
+	if p := r.stop.Plateau; p != nil {
+		t := r.plateau[no]
+		if t == nil {
+			t = &plateau{level: level{rule: *p}}
+			r.plateau[no] = t
+		}
+		if trial = t.add(value(p.Metric)); trial {
+			delete(r.plateau, no)
+		}
+	}
+	return trial, r.overall != nil && r.overall.add(no, value(r.overall.rule.Metric))
+}
+
+func (r *rules) stopReason(m *core.Machine, x *result, flat bool) string {
 	for _, s := range r.strict {
 		if why := beyond(s, metric(x.Metrics, s.Metric)); why != "" {
 			return why
@@ -88,16 +120,8 @@ func (r *rules) stopReason(m *core.Machine, x *result) string {
 	if r.stop.When != nil && r.holds(r.stop.When, m, x) {
 		return "stop.when holds: " + r.stop.When.Source()
 	}
-	if p := r.stop.Plateau; p != nil {
-		t := r.plateau[x.trial]
-		if t == nil {
-			t = &plateau{rule: *p}
-			r.plateau[x.trial] = t
-		}
-		if t.add(metric(x.Metrics, p.Metric)) {
-			delete(r.plateau, x.trial)
-			return "plateau of " + p.Metric
-		}
+	if flat {
+		return "plateau of " + r.stop.Plateau.Metric
 	}
 	return ""
 }
@@ -133,33 +157,27 @@ func (r *rules) holds(p *expr.Program, m *core.Machine, x *result) bool {
 	return err == nil && ok
 }
 
-func (r *rules) budgetReason(m *core.Machine, x *result) string {
-	if r.budget.When == nil && r.overall == nil {
-		return ""
-	}
-	objective := metric(x.Metrics, m.Spec().Objectives[0].Metric)
-	if r.overall != nil && r.improved(objective) && r.overall.add(r.best) {
+func (r *rules) budgetReason(m *core.Machine, spent bool) string {
+	if spent {
 		return "plateau of the experiment"
 	}
-	r.improved(objective)
 	if r.budget.When == nil {
 		return ""
 	}
 	ok, err := r.budget.When.Bool(expr.Values{Vars: map[string]any{
 		"time": seconds(m.Now()), "trials": int64(m.Count(core.Terminated) + m.Count(core.Errored)),
-		"trials_failed": int64(m.Count(core.Errored)), "best": r.best}})
+		"trials_failed": int64(m.Count(core.Errored)), "results": r.results, "best": r.best}})
 	if err != nil || !ok {
 		return ""
 	}
 	return "budget.when holds: " + r.budget.When.Source()
 }
 
-// improved keeps the best value; it says whether there is one.
-func (r *rules) improved(x float64) bool {
-	if !math.IsNaN(x) && (math.IsNaN(r.best) || r.maximum == (x > r.best) && x != r.best) {
+// improve keeps the best value.
+func (r *rules) improve(x float64) {
+	if !math.IsNaN(x) && !math.IsInf(x, 0) && (math.IsNaN(r.best) || r.maximum == (x > r.best) && x != r.best) {
 		r.best = x
 	}
-	return !math.IsNaN(r.best)
 }
 
 func metricsOf(list []sdk.Metric) map[string]float64 {
@@ -168,44 +186,4 @@ func metricsOf(list []sdk.Metric) map[string]float64 {
 		metrics[x.Name] = x.Value
 	}
 	return metrics
-}
-
-// plateau watches whether the last values differ too little, for too long.
-type plateau struct {
-	rule   config.Plateau
-	last   []float64
-	seen   int64
-	strike int64
-}
-
-// add takes the next value and says whether the plateau is reached: the standard
-// deviation of the last values stayed within the bound more than Patience times
-// after Grace values.
-func (p *plateau) add(x float64) bool {
-	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return false
-	}
-	p.seen++
-	p.last = append(p.last, x)
-	if n := int64(len(p.last)); n > p.rule.Last {
-		p.last = p.last[n-p.rule.Last:]
-	}
-	if p.seen < p.rule.Grace || int64(len(p.last)) < p.rule.Last || deviation(p.last) > p.rule.Std {
-		p.strike = 0
-		return false
-	}
-	p.strike++
-	return p.strike > p.rule.Patience
-}
-
-func deviation(list []float64) float64 {
-	var mean float64
-	for i, x := range list {
-		mean += float64((x - mean) / float64(i+1))
-	}
-	var sum float64
-	for _, x := range list {
-		sum += float64((x - mean) * (x - mean))
-	}
-	return math.Sqrt(sum / float64(len(list)))
 }

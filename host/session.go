@@ -12,6 +12,8 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/core/record"
+	"github.com/tunehost/tunehost/core/resource"
+	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/local"
 	"github.com/tunehost/tunehost/host/report"
@@ -39,15 +41,19 @@ type session struct {
 	mark       string         // of what this host starts
 	warden     *warden.Warden // nil where nothing is started
 	logFile    io.Closer
+	crash      *crashReport // nil where there is none
 	disk       *disk
 	clock      Clock
 	machine    *core.Machine
+	found      []resource.Node // this machine's, once they were looked for
+	rules      *rules          // given what was recorded, as the machine is
 	record     Recorder
 	read       func(func([]byte) (bool, error)) error
 	loader     *loader
 	plugins    plugins
 	requesting *requesting // nil: trials ask for what the file says
 	relays     []*relay    // reporters that are plugins
+	remote     *remote     // nil: the experiment is here alone
 	inbox      *inbox
 	loop       *Loop
 	crew       *crew
@@ -71,6 +77,7 @@ type session struct {
 	untold  []scheduleWork
 	early   []report.Event // observations made before the drivers run
 	failure chan error
+	broken  bool // it ended with an error, which was told
 	// reported is the last event that the files are known to have, toldBefore
 	// the last one of earlier hosts.
 	reported, toldBefore uint64
@@ -84,8 +91,8 @@ func newSession(o Options, e *config.Experiment) *session {
 	if o.manual {
 		e.Trainable = nil // whatever the file says, the caller trains
 	}
-	return &session{options: o, experiment: e, clock: o.Clock, machine: core.New(),
-		inbox: newInbox(), failure: make(chan error, 1)}
+	return &session{options: o, experiment: e, clock: o.Clock, machine: core.New(), rules: newRules(e),
+		inbox: newInbox(), failure: make(chan error, 1), remote: o.remote}
 }
 
 // after takes steps, each if those before it went well, and closes the session if
@@ -115,6 +122,10 @@ func (s *session) occupy(dir storage.Dir) (err error) {
 	}
 	s.dir, s.logFile, s.read = dir, f, readJournal(dir.Journal())
 	s.keepLog(f)
+	for _, text := range dir.Doubts() {
+		s.log.Warn(text)
+	}
+	s.expectCrash()
 	s.guard()
 	return nil
 }
@@ -159,10 +170,12 @@ func (s *session) close() {
 		s.warden.Close()
 	}
 	if s.record != nil {
-		if err := s.record.Close(); err != nil && !errors.Is(err, journal.ErrClosed) {
+		if err := s.record.Close(); err != nil && !s.broken && !errors.Is(err, journal.ErrClosed) {
 			s.log.Error(err.Error())
 		}
 	}
+	s.remote.close()
+	s.endCrash()
 	if s.logFile != nil {
 		_ = s.logFile.Close()
 	}
@@ -181,6 +194,9 @@ func (s *session) create() error {
 		return err
 	}
 	if err := s.bring(); err != nil {
+		return err
+	}
+	if err := s.measure(); err != nil {
 		return err
 	}
 	if err := s.openPlugins(0, 0); err != nil {
@@ -224,8 +240,11 @@ func newRecord(d storage.Dir, id journal.RunID) (Recorder, error) {
 		return nil, err
 	}
 	j, err := journal.Create(fs, journal.Options{RunID: id})
+	if err == nil {
+		return j, nil
+	}
 	if !errors.Is(err, journal.ErrExists) {
-		return j, err
+		return nil, err
 	}
 	if found, err := journal.Verify(fs, journal.Options{}, nil); err != nil || found.Next > 1 {
 		return nil, userError("%s has the record of an experiment, but %s is gone: put it back, or give the new experiment another --name", d.Journal(), d.Experiment())
@@ -236,7 +255,10 @@ func newRecord(d storage.Dir, id journal.RunID) (Recorder, error) {
 	if fs, err = journal.MakeDir(d.Journal()); err != nil {
 		return nil, err
 	}
-	return journal.Create(fs, journal.Options{RunID: id})
+	if j, err = journal.Create(fs, journal.Options{RunID: id}); err != nil {
+		return nil, err
+	}
+	return j, nil
 }
 
 // open replays the record; that is all of resuming.
@@ -246,6 +268,9 @@ func (s *session) open(changed bool) error {
 		return &UserError{err}
 	}
 	fs, err := journal.OpenDir(s.dir.Journal())
+	if errors.Is(err, os.ErrNotExist) {
+		return userError("%s: the experiment's record is gone: put it back, or give the new experiment another --name", s.dir.Journal())
+	}
 	if err != nil {
 		return err
 	}
@@ -253,7 +278,7 @@ func (s *session) open(changed bool) error {
 	if err := s.takeUp(fs, journal.Options{RunID: id}, s.replay); err != nil {
 		return &UserError{fmt.Errorf("%s: %w", s.dir.Journal(), err)}
 	}
-	if err := errors.Join(s.sameTrainer(), s.extendable(), s.recallLessons(), s.recallStart()); err != nil {
+	if err := errors.Join(s.sameTrainer(), s.extendable(), s.recallLessons(), s.recallStart(), s.remakeTrials()); err != nil {
 		return err
 	}
 	if err := s.openPlugins(s.machine.Observations(), s.machine.Decided()); err != nil {
@@ -330,13 +355,15 @@ func hostname() string {
 
 // replay applies records of earlier hosts. Nothing is done but listening: what
 // is still to be done, the machine says again when this host starts.
-func (s *session) replay(_ uint64, records [][]byte) error {
+func (s *session) replay(_ uint64, records [][]byte) (err error) {
+	defer analysis.Sensible(&err)
 	for _, b := range records {
 		at, e, err := record.Parse(b)
 		if err != nil {
 			return err
 		}
 		s.last = max(s.last, at)
+		s.rules.recall(s.machine, e)
 		s.hear(e, s.machine.Apply(at, e))
 	}
 	return nil
@@ -388,8 +415,8 @@ func (s *session) encode(params []byte) (space.Point, error) {
 }
 
 func (s *session) opener() *opener {
-	o := &opener{experiment: s.experiment, seed: s.file.Seed, plugins: s.options.Plugins, loader: s.loader, baseDir: dirOf(s.file.File),
-		log: s.log, logPath: s.dir.Log(), clock: s.clock, mark: s.mark, timeout: s.options.CallTimeout, inProcess: s.options.inProcess,
+	o := &opener{experiment: s.experiment, seed: s.file.Seed, capacity: s.file.Capacity, plugins: s.options.Plugins, loader: s.loader, baseDir: dirOf(s.file.File),
+		log: s.log, logPath: s.dir.Log(), clock: s.clock, mark: s.mark, timeout: s.options.CallTimeout, inProcess: s.options.inProcess, direct: s.options.virtual && s.rig == nil,
 		run: s.file.RunID, snapshotEvery: cmp.Or(s.options.snapshotEvery, snapshotEvery)}
 	switch {
 	case s.rig != nil:

@@ -25,7 +25,8 @@ func (s *session) reporters() []*reporting {
 			formats = append(formats, f)
 		}
 	}
-	written := files.New(files.Options{Dir: s.dir.Path(), Formats: formats, Now: s.clock.Now})
+	written := files.New(files.Options{Dir: s.dir.Path(), Formats: formats, Now: s.clock.Now,
+		Warn: func(text string) { s.log.Warn(text) }})
 	list := []*reporting{s.reporting("files", own{written}, s.reported)}
 	switch {
 	case s.options.manual: // standard output is the caller's

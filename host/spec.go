@@ -1,6 +1,7 @@
 package host
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -31,7 +32,8 @@ func specOf(e *config.Experiment, seed uint64, t traits) (core.Spec, error) {
 		WaitForResources: e.WaitForResources, Stop: stopOf(e),
 		Budget: core.Budget{TimeNS: int64(e.Budget.Time), TrialsFailed: uint32(e.Budget.TrialsFailed)},
 		Checkpoint: core.Checkpoint{Every: uint64(e.Checkpoint.Every), AtEnd: e.Checkpoint.AtEnd,
-			Keep: uint32(e.Checkpoint.Keep), Score: e.Checkpoint.Score, Mode: modeOf(e.Checkpoint.Mode), DiskBytes: e.Checkpoint.Disk},
+			Keep: uint32(e.Checkpoint.Keep), Score: e.Checkpoint.Score, Mode: modeOf(e.Checkpoint.Mode), DiskBytes: e.Checkpoint.Disk,
+			PausesInMemory: e.Checkpoint.PausesInMemory},
 		Retries: int32(e.Failures.Retries), FailFast: e.Failures.FailFast, FailRaise: e.Failures.Raise,
 		StrictMetrics: e.StrictMetrics, Independent: t.searcher.Independent, Quiet: t.scheduler.Quiet,
 		RunAhead: uint32(t.scheduler.RunAhead), Saves: t.trainable.Saves,
@@ -162,20 +164,56 @@ func bundleOf(amounts map[string]string) (resource.Bundle, error) {
 	return resource.NewBundle(items...) // sorts them
 }
 
-// parseRequest reads a request as the experiment file writes it, in JSON.
+// parseRequest reads a request as the experiment file writes it, in JSON: what
+// resources has, or what placement has.
 func parseRequest(text []byte) (*resource.Request, error) {
-	var amounts map[string]json.RawMessage
+	var amounts written
 	if err := json.Unmarshal(text, &amounts); err != nil {
 		return nil, fmt.Errorf("resources %.200q: %w", text, err)
 	}
-	plain := map[string]string{}
-	for name, amount := range amounts {
-		plain[name] = strings.Trim(string(amount), `"`) // ParseAmount refuses the rest
+	if list := amounts["bundles"]; len(list) > 0 && list[0] == '[' {
+		return parseGroup(text)
 	}
-	b, err := bundleOf(plain)
+	b, err := amounts.bundle()
 	if err != nil {
 		return nil, err
 	}
 	r, err := resource.NewRequest(resource.Pack, b)
+	return &r, err
+}
+
+// written are amounts: {"cpu": 2, "memory": "4GiB"}.
+type written map[string]json.RawMessage
+
+func (a written) bundle() (resource.Bundle, error) {
+	plain := map[string]string{}
+	for name, amount := range a {
+		plain[name] = strings.Trim(string(amount), `"`) // ParseAmount refuses the rest
+	}
+	return bundleOf(plain)
+}
+
+// parseGroup reads {"bundles": [{"cpu": 1}, …], "strategy": "spread"}.
+func parseGroup(text []byte) (*resource.Request, error) {
+	g := struct {
+		Bundles  []written
+		Strategy resource.Strategy
+	}{}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&g); err != nil {
+		return nil, fmt.Errorf("resources %.200q: %w", text, err)
+	}
+	if len(g.Bundles) > resource.MaxBundles {
+		return nil, fmt.Errorf("resources: %d bundles in one request; at most %d", len(g.Bundles), resource.MaxBundles)
+	}
+	bundles := make([]resource.Bundle, len(g.Bundles))
+	for i, amounts := range g.Bundles {
+		var err error
+		if bundles[i], err = amounts.bundle(); err != nil {
+			return nil, err
+		}
+	}
+	r, err := resource.NewRequest(g.Strategy, bundles...)
 	return &r, err
 }

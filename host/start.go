@@ -85,12 +85,9 @@ func (s *session) nodes() (events []core.Event, err error) {
 	if s.experiment.Trainable == nil {
 		return nil, nil
 	}
-	nodes, warning, err := machineNodes(s.options.Resources)
+	nodes, err := s.offered()
 	if err != nil {
-		return nil, &UserError{err}
-	}
-	if warning != "" {
-		s.log.Warn(warning)
+		return nil, err
 	}
 	short, err := shortfall(s.experiment, nodes)
 	switch {
@@ -105,6 +102,53 @@ func (s *session) nodes() (events []core.Event, err error) {
 		s.warnOfIdleGPUs(nodes)
 	}
 	return joined(nodes), nil
+}
+
+// offered are the nodes of this machine, looked for once.
+func (s *session) offered() ([]resource.Node, error) {
+	if s.found != nil {
+		return s.found, nil
+	}
+	nodes, warning, err := machineNodes(s.options.Resources)
+	if err != nil {
+		return nil, &UserError{err}
+	}
+	if warning != "" {
+		s.log.Warn(warning)
+	}
+	s.found = nodes
+	return nodes, nil
+}
+
+// measure records what there is in all when the experiment begins.
+func (s *session) measure() (err error) {
+	nodes := s.found
+	switch {
+	case s.rig != nil:
+		nodes = s.rig.Nodes
+	case s.experiment.Trainable != nil:
+		nodes, err = s.offered()
+	}
+	s.file.Capacity = capacityOf(nodes)
+	return err
+}
+
+// capacityOf is what nodes have together; nil of none.
+func capacityOf(nodes []resource.Node) map[string]string {
+	sums := map[string]resource.Amount{}
+	for _, n := range nodes {
+		for _, it := range n.Capacity.Items() {
+			sums[it.Name] = sums[it.Name].Add(it.Amount)
+		}
+	}
+	if len(sums) == 0 {
+		return nil
+	}
+	texts := map[string]string{}
+	for name, amount := range sums {
+		texts[name] = amount.String()
+	}
+	return texts
 }
 
 // warnOfIdleGPUs: GPUs are there and no trial asks for one (B-040).
@@ -174,7 +218,7 @@ func (s *session) makeCrew() {
 		machine: s.machine, traits: s.plugins.traits(), trials: s.trials, narrator: s.narrator,
 		translate: &translator{machine: s.machine, encode: s.encode},
 		inbox:     s.inbox, log: s.log, clock: s.clock,
-		publishing: newPublishing(s.record, s.log, s.clock, s.fail),
+		publishing: newPublishing(s.record, s.log, s.clock, s.fail, s.remote),
 		searching: &searching{searcher: s.plugins.searcher, name: e.Searcher.Name, seed: seed, inbox: s.inbox, log: s.log,
 			clock: s.clock, slow: slowCall, work: newQueue[searchWork](), done: make(chan struct{}),
 			space:      e.Space,
@@ -217,7 +261,7 @@ func (s *session) makeTraining() *training {
 	o := s.opener()
 	x := &training{open: o.trainable, shared: t.Shared, reuse: t.Reusable && e.Reuse != "false", gpus: e.Reuse == "true",
 		reset: min(resetLimit, cmp.Or(o.timeout, callTimeout)), grace: e.StopGrace, inbox: s.inbox, log: s.log, clock: s.clock, storage: s.dir,
-		disk: s.disk, work: newQueue[trainWork](), done: make(chan struct{}), ending: make(chan struct{}), runs: map[core.TrialNo]*run{}, workers: map[*worker]bool{}, names: map[string]bool{}}
+		disk: s.disk, fail: s.fail, remote: s.remote, memory: s.holdStates(t.Saves), work: newQueue[trainWork](), done: make(chan struct{}), ending: make(chan struct{}), runs: map[core.TrialNo]*run{}, workers: map[*worker]bool{}, names: map[string]bool{}}
 	if e.Reuse == "true" && !t.Reusable {
 		s.log.Warn("reuse: true: the trainable says that its processes cannot be reused; each trial gets one of its own")
 	}
@@ -240,13 +284,13 @@ func (s *session) makeLoop() {
 		n.id(s.machine.MetricName(core.MetricID(id)))
 	}
 	s.loop = &Loop{machine: s.machine, record: s.record, crew: s.crew, clock: s.clock, log: s.log, inbox: s.inbox,
-		disk: s.disk, rules: newRules(s.experiment), began: s.clock.Now(), before: time.Duration(s.last), now: s.last, names: n}
+		disk: s.disk, rules: s.rules, began: s.clock.Now(), before: time.Duration(s.last), now: s.last, names: n}
 	s.loop.heard = func(e core.Event) { s.narrator.heard(e, s.crew.publishing.tell) }
 }
 
 func (s *session) running() time.Duration { return s.loop.before + s.clock.Since(s.loop.began) }
 
-// fail ends the loop: the record cannot be kept.
+// fail ends the loop: the record cannot be kept, or no trial be run.
 func (s *session) fail(err error) {
 	select {
 	case s.failure <- err:
@@ -258,6 +302,9 @@ func (s *session) fail(err error) {
 func (s *session) run(ctx context.Context) (Ended, error) {
 	turning, stop := context.WithCancel(context.Background())
 	defer stop()
+	if err := s.remote.start(s); err != nil {
+		return s.ended(), err
+	}
 	s.startDrivers(turning)
 	deaf := s.listen(turning.Done())
 	go s.draw(turning)
@@ -274,14 +321,17 @@ func (s *session) run(ctx context.Context) (Ended, error) {
 			broken <- nil
 		}
 	}()
-	err := s.loop.Run(turning)
+	err := s.safely(func() error { return s.loop.Run(turning) })
 	stop()
 	if cause := <-broken; cause != nil {
 		err = cause
 	}
 	deaf()
 	s.stopDrivers(err != nil)
-	if err == nil {
+	s.remote.finish(s)
+	if s.broken = err != nil; s.broken {
+		s.log.Info("the host stops: " + err.Error()) // the caller says it to the user
+	} else {
 		s.sumUp()
 	}
 	return s.ended(), err

@@ -48,6 +48,8 @@ func (t *training) heard(r *run, e *train.Event) {
 		t.result(r, sdk.Result{Metrics: e.Metrics, Iteration: e.Iteration, Checkpoint: e.Checkpoint, Done: e.Done})
 	case train.Saved:
 		t.saved(r, e)
+	case train.Exported:
+		t.exported(r, e)
 	case train.Ended:
 		t.ended(r, e)
 	case train.Log:
@@ -150,7 +152,7 @@ func (t *training) saved(r *run, e *train.Event) {
 	}
 	s := r.saves[0]
 	r.saves = r.saves[1:]
-	if toldNoSpace(e.Error) && r.timer == nil {
+	if toldNoSpace(e.Error) && r.timer == nil && !s.memory {
 		go t.resave(r, s, e.Error)
 		return
 	}
@@ -164,6 +166,10 @@ func (t *training) saved(r *run, e *train.Event) {
 	}
 	if e.Iteration != 0 {
 		s.iteration = e.Iteration
+	}
+	if s.memory {
+		t.hold(r, s)
+		return
 	}
 	m := storage.Manifest{Trial: uint32(r.trial), Attempt: r.attempt, Iteration: s.iteration, Parent: r.parent()}
 	t.commit(r.dir, s.id, m, func() error { return nil })
@@ -208,12 +214,16 @@ func (t *training) endRun(r *run, end *core.AttemptEnded) {
 		delete(t.runs, r.trial)
 	}
 	t.unfetch(r)
-	events := []core.Event{end}
+	var events []core.Event
+	if r.endsWell(end) {
+		events = t.unanswered(r)
+	}
+	events = append(events, end)
 	for _, s := range r.saves {
 		events = append(events, &core.SaveFailed{Trial: r.trial, Attempt: r.attempt, ID: s.id, Error: "the trainable had ended"})
 	}
 	r.saves = nil
-	t.inbox.post(events...)
+	t.postAfterExports(r, events)
 }
 
 // over is endRun for those who do not hold the lock.

@@ -41,7 +41,11 @@ type training struct {
 	clock    Clock
 	storage  storage.Dir
 
-	disk *disk
+	disk   *disk
+	remote *remote
+	memory *storage.Memory // for states of paused trials; nil: none is used
+	// fail ends the host: no trial can be run.
+	fail func(error)
 
 	work   *queue[trainWork]
 	done   chan struct{}
@@ -75,7 +79,7 @@ type worker struct {
 	runs    map[uint64]*run
 	out     []train.Command
 	devices []string
-	request string         // of the trials that it has run; "": none yet
+	request string         // shape of what its trials were granted; "": none yet
 	rate    untrusted.Rate // of lines for the log
 }
 
@@ -94,9 +98,12 @@ type run struct {
 	late  func() bool // stops the timer of watchReset; nil: there is none
 	start *sdk.Trial
 	from  core.CheckpointRef // that it goes on from
+	held  bool               // that is in memory
 	// checkpoint is where that is; the run is given a copy of it.
 	checkpoint string
 	saves      []pendingSave
+	exports    exports
+	pausing    bool           // told to stop, and to go on later
 	stop       *train.Command // told before it had a process
 	timer      func() bool
 	killed     bool
@@ -114,6 +121,7 @@ type pendingSave struct {
 	id        uint32
 	iteration uint64
 	dir       string
+	memory    bool
 }
 
 func (t *training) run(ctx context.Context) {
@@ -145,6 +153,8 @@ func (t *training) do(ctx context.Context, w trainWork) {
 		t.take(a, w.dir)
 	case core.StopAttempt:
 		t.stopRun(a, w.dir)
+	case core.DropState:
+		t.drop(a)
 	}
 }
 
@@ -181,7 +191,7 @@ func (r *run) tell(c train.Command) {
 }
 
 func (t *training) begin(ctx context.Context, a core.StartAttempt, w trainWork) {
-	r := &run{checkpoint: w.checkpoint, trial: a.Trial, attempt: a.Attempt, dir: w.dir, start: w.trial, from: a.Restore, iteration: w.trial.Iteration, heard: t.clock.Now()}
+	r := &run{checkpoint: w.checkpoint, trial: a.Trial, attempt: a.Attempt, dir: w.dir, start: w.trial, from: a.Restore, held: a.Memory, iteration: w.trial.Iteration, heard: t.clock.Now()}
 	t.mu.Lock()
 	t.runs[a.Trial] = r
 	t.mu.Unlock()
@@ -221,11 +231,15 @@ func (t *training) stopped(r *run) bool {
 func (t *training) place(ctx context.Context, r *run, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	var unusable *storage.UnusableError
 	switch {
 	case t.closed:
 		return
 	case r.stop != nil:
 		t.endRun(r, &core.AttemptEnded{})
+		return
+	case errors.As(err, &unusable): // it is no trial's fault, and each would fail
+		t.fail(fmt.Errorf("no trial can be started, and everything is stopped: %w; mend that, and go on with the experiment", err))
 		return
 	case err != nil:
 		t.endRun(r, unhoused(err))
@@ -289,7 +303,7 @@ func (t *training) assign(r *run, w *worker) {
 	if w.request != "" {
 		t.watchReset(r)
 	}
-	w.request = string(r.start.Resources)
+	w.request = shape(r.start)
 	r.tell(train.Command{Kind: train.Start, Trial: r.start})
 	if r.stop != nil {
 		r.tell(*r.stop)
@@ -371,6 +385,7 @@ func (t *training) commit(dir string, id uint32, m storage.Manifest, prepare fun
 			t.unsaved(core.TrialNo(m.Trial), m.Attempt, id, err)
 			return
 		}
+		t.remote.saved(storage.CheckpointDir(dir, id))
 		if d := t.clock.Since(started); d > slowSave {
 			t.log.Slow("saving a checkpoint", d)
 		}
@@ -383,8 +398,9 @@ const slowSave = 10 * time.Second
 // stopRun asks, waits for the grace, and then does not ask any more (B-023).
 func (t *training) stopRun(a core.StopAttempt, dir string) {
 	stop := train.Command{Kind: train.Stop, Paused: a.Paused}
+	var save pendingSave
 	if a.SaveID != 0 {
-		staged, err := storage.Stage(dir, a.SaveID)
+		staged, err := t.stage(a, dir)
 		if noSpace(err) {
 			go t.stopLater(a, dir)
 			return
@@ -392,12 +408,13 @@ func (t *training) stopRun(a core.StopAttempt, dir string) {
 		if err != nil {
 			t.unsaved(a.Trial, a.Attempt, a.SaveID, err)
 		} else {
-			stop.Dir = staged
+			save, stop.Dir = staged, staged.dir
 		}
 	}
 	there := t.with(a.Trial, a.Attempt, func(r *run) {
+		r.pausing = a.Paused
 		if stop.Dir != "" {
-			r.saves = append(r.saves, pendingSave{id: a.SaveID, dir: stop.Dir})
+			r.saves = append(r.saves, save)
 		}
 		if r.worker == nil {
 			r.stop = &stop
@@ -454,4 +471,5 @@ func (t *training) close() {
 	gone.Wait()
 	t.leaving.Wait()
 	t.saving.Wait()
+	t.letGo()
 }

@@ -3,6 +3,7 @@ package host
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/resource"
@@ -59,8 +60,16 @@ func (t *trials) start(a core.StartAttempt) *sdk.Trial {
 		Dir: t.dir(a.Trial), Resources: granted(t.machine.Request(a.Trial)), CheckpointEvery: spec.Checkpoint.Every,
 		CheckpointAtEnd: spec.Checkpoint.AtEnd, RunAhead: int(spec.RunAhead), GraceSeconds: e.StopGrace.Seconds(),
 	}
-	for _, slot := range a.Placement.Slots {
-		x.Devices = append(x.Devices, slot.Devices...)
+	x.Bundles = t.bundles(a, x.Resources)
+	for _, b := range x.Bundles {
+		for _, id := range b.Devices {
+			if !slices.Contains(x.Devices, id) { // bundles may share one
+				x.Devices = append(x.Devices, id)
+			}
+		}
+	}
+	if len(e.Export) > 0 {
+		x.Export, x.ExportDir = e.Export, storage.NewExports(x.Dir)
 	}
 	if a.Restore.ID != 0 {
 		x.Restore, x.Iteration = storage.RestoredDir(x.Dir, a.Attempt), a.Restore.Iteration
@@ -68,13 +77,26 @@ func (t *trials) start(a core.StartAttempt) *sdk.Trial {
 	return x
 }
 
-// granted is the request in JSON.
-func granted(r resource.Request) []byte {
-	amounts := map[string]string{}
-	for _, b := range r.Bundles() {
-		for _, it := range b.Items() {
-			amounts[it.Name] = it.Amount.String()
+// bundles are the places that were granted to an attempt; sum is all of them in JSON.
+func (t *trials) bundles(a core.StartAttempt, sum []byte) []sdk.Bundle {
+	asked := t.machine.Request(a.Trial).Bundles()
+	out := make([]sdk.Bundle, len(a.Placement.Slots))
+	for i, slot := range a.Placement.Slots {
+		out[i] = sdk.Bundle{Node: t.machine.NodeName(slot.Node), Resources: sum, Devices: slot.Devices}
+		if len(asked) > 1 {
+			out[i].Resources = amountsJSON(asked[i].Items())
 		}
+	}
+	return out
+}
+
+// granted is the sum of a request in JSON.
+func granted(r resource.Request) []byte { return amountsJSON(r.Sum()) }
+
+func amountsJSON(items []resource.Item) []byte {
+	amounts := map[string]string{}
+	for _, it := range items {
+		amounts[it.Name] = it.Amount.String()
 	}
 	text, err := json.Marshal(amounts)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/tunehost/tunehost/core/resource"
 	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/mirror"
 	"github.com/tunehost/tunehost/host/runfile"
 )
 
@@ -80,6 +82,9 @@ func startable(e *config.Experiment) error {
 // writable says whether results can be written: into the directory, or into the
 // nearest one above it that exists.
 func writable(e *config.Experiment) error {
+	if mirror.IsURL(e.Storage) {
+		return reachable(e)
+	}
 	dir, err := filepath.Abs(e.Storage)
 	if err != nil {
 		return err
@@ -95,6 +100,21 @@ func writable(e *config.Experiment) error {
 			return fmt.Errorf("%s: storage %s: %s cannot be written to; choose another with storage or --storage", e.PosOf("storage"), e.Storage, dir)
 		}
 	}
+}
+
+// reachable says whether the storage answers.
+func reachable(e *config.Experiment) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	s, err := mirror.Open(ctx, mirror.Join(e.Storage, e.Name))
+	if err == nil {
+		_, err = s.Exists(ctx)
+		err = errors.Join(err, s.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("%s: storage %s: %w", e.PosOf("storage"), e.Storage, err)
+	}
+	return nil
 }
 
 // shortfall says why no trial can ever run on these nodes; nil when one can

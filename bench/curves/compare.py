@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
 """How soon schedulers find good configurations, on recorded curves in virtual time.
 
-usage: compare.py TUNEHOST PROBLEMS CURVES [SEEDS]
+usage: compare.py TUNEHOST PROBLEMS CURVES [--seeds N] [--runs FILE] [--baselines FILE] [--only WORD]
 
-PROBLEMS is the folder with manifest.json, CURVES what convert.py has made of it. For
-each table and scheduler: the virtual time, in full trainings, until the best value is
-within 5 % and 1 % of the way from the best that is known to the median of random
-points, with 4 workers; the median over SEEDS (5) seeds. Only Python's standard library is
-needed.
+PROBLEMS is the folder with manifest.json, CURVES what convert.py has made of it. For each
+table of curves, searcher and scheduler: the time, in full trainings, until the best value
+is within 5 % and 1 % of the way from the best that is known to the median of random
+points, with 4 workers that train for as long as 100 full trainings take. A cell is the
+median over the seeds (10), – where half of them or more do not get there, and the last
+column how many of all runs do. --runs keeps the runs, so that they need not be made
+again; --baselines takes the runs of other tuners, a line each, with `traj`: [time, best
+value, ...] of what the same driver simulates. Only Python's standard library is needed.
 """
+import argparse
 import json
 import math
 import os
@@ -16,58 +20,121 @@ import statistics
 import subprocess
 import sys
 
-WORKERS = 4
-SCHEDULERS = ["fifo", "asha", "asha promotion", "hyperband", "bohb", "median", "patience"]
-SEARCHERS = ["random", "tpe"]
+WORKERS, HORIZON = 4, 100
+SHARES = (0.05, 0.01)
+ENDLESS, POPULATION = 100000, 96
 
 
-def scheduler(name, longest):
-    if name.startswith("asha"):
-        return {"plugin": "asha", "max": longest, **({"type": "promotion"} if "promotion" in name else {})}
-    if name in ("hyperband", "bohb"):
-        return {"plugin": name, "max": longest}
-    return {"plugin": name}
+def schedulers(longest):
+    """Name, options and trials: for `max` where there is one, else as they come."""
+    step = max(longest // 9, 1)
+    return {
+        "fifo": ({"plugin": "fifo"}, ENDLESS),
+        "asha": ({"plugin": "asha", "max": longest}, ENDLESS),
+        "asha, 3 brackets": ({"plugin": "asha", "max": longest, "brackets": 3}, ENDLESS),
+        "asha, promotion": ({"plugin": "asha", "max": longest, "type": "promotion"}, ENDLESS),
+        "pasha": ({"plugin": "pasha", "max": longest}, ENDLESS),
+        "hyperband": ({"plugin": "hyperband", "max": longest}, ENDLESS),
+        "bohb": ({"plugin": "bohb", "max": longest}, ENDLESS),
+        "median": ({"plugin": "median"}, ENDLESS),
+        "patience": ({"plugin": "patience"}, ENDLESS),
+        "pbt": ({"plugin": "pbt", "max": longest, "interval": step}, ENDLESS),
+        "pbt, synchronous": ({"plugin": "pbt", "max": longest, "interval": step, "sync": True}, POPULATION),
+        "pb2": ({"plugin": "pb2", "max": longest, "interval": step}, ENDLESS),
+    }
 
 
-def simulate(tunehost, curves, problem, searcher, name, seed):
-    plugin = "bohb" if name == "bohb" and searcher == "tpe" else searcher
+# Which searchers each goes with, where not random and tpe: those that change parameters
+# themselves begin with random points.
+SEARCHERS = {"pbt": ["random"], "pbt, synchronous": ["random"], "pb2": ["random"], "bohb": ["random", "bohb"]}
+
+
+def simulate(tunehost, curves, problem, searcher, scheduler, trials, seed):
+    horizon = HORIZON * problem["mf"]["mean_full_cost"] / WORKERS
+    name = os.path.join(curves, problem["id"])
     done = subprocess.run(
-        [tunehost, "simulate", os.path.join(curves, problem["id"] + ".yaml"), "--workers", str(WORKERS), "--json",
-         "--table", os.path.join(curves, problem["id"] + ".jsonl.gz"), "--set", "seed=%d" % seed, "--set", "trials=400",
-         "--set", "searcher=" + plugin, "--set", "scheduler=" + json.dumps(scheduler(name, problem["table"]["resources"]))],
+        [tunehost, "simulate", name + ".yaml", "--workers", str(WORKERS), "--json", "--table", name + ".jsonl.gz",
+         "--set", "seed=%d" % seed, "--set", "trials=%d" % trials, "--set", "budget=" + json.dumps({"time": "%.9fs" % horizon}),
+         "--set", "searcher=" + searcher, "--set", "scheduler=" + json.dumps(scheduler)],
         capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(done.stderr)
-    return json.loads(done.stdout)
+    return [[step["elapsed_s"], step["value"]] for step in json.loads(done.stdout)["curve"]]
 
 
-def reached(run, problem, share):
+def reached(traj, problem, share):
+    """Full trainings until it is within the share; infinite if it is not by the horizon."""
     low, median = problem["mf"]["f_best_any"], problem["mf"]["f_rand_median"]
-    for step in run["curve"]:
-        if step["value"] <= low + share * (median - low):
-            return step["elapsed_s"] * WORKERS / problem["mf"]["mean_full_cost"]
+    for step in traj:
+        if step[1] <= low + share * (median - low):
+            trainings = step[0] * WORKERS / problem["mf"]["mean_full_cost"]
+            return trainings if trainings <= HORIZON else math.inf
     return math.inf
 
 
-def main(tunehost, problems, curves, seeds=5):
-    with open(os.path.join(problems, "manifest.json")) as f:
-        manifest = json.load(f)
-    tables = [p for p in manifest["problems"] if p["kind"] == "table" and p["table"]["resources"] > 1]
-    for share in (0.05, 0.01):
-        print("\nfull trainings until within %g %%\n" % (100 * share))
-        print("| searcher, scheduler | " + " | ".join(p["id"] for p in tables) + " |\n|" + "---|" * (len(tables) + 1))
-        for searcher in SEARCHERS:
-            for name in SCHEDULERS:
-                cells = []
-                for p in tables:
-                    runs = [reached(simulate(tunehost, curves, p, searcher, name, seed), p, share) for seed in range(1, int(seeds) + 1)]
-                    median = statistics.median(runs)
-                    cells.append("–" if math.isinf(median) else "%.1f" % median)
-                shown = "bohb" if name == "bohb" and searcher == "tpe" else searcher
-                print("| %s, %s | %s |" % (shown, name, " | ".join(cells)), flush=True)
+def ours(args, tables):
+    """The runs of each method on each table, made or read."""
+    known = {}
+    if args.runs and os.path.exists(args.runs):
+        with open(args.runs) as f:
+            for r in map(json.loads, f):
+                known[r["method"], r["problem"], r["seed"]] = r["traj"]
+    runs = {}
+    for problem in tables:
+        for name, (scheduler, trials) in schedulers(problem["table"]["resources"]).items():
+            for searcher in SEARCHERS.get(name, ["random", "tpe"]):
+                method = "%s, %s" % (searcher, name)
+                for seed in range(1, args.seeds + 1):
+                    key = (method, problem["id"], seed)
+                    if args.only and args.only not in method:
+                        continue
+                    if key not in known:
+                        known[key] = simulate(args.tunehost, args.curves, problem, searcher, scheduler, trials, seed)
+                        if args.runs:
+                            with open(args.runs, "a") as f:
+                                f.write(json.dumps({"method": method, "problem": problem["id"], "seed": seed, "traj": known[key]}) + "\n")
+                    runs.setdefault(method, {}).setdefault(problem["id"], []).append(known[key])
+    return runs
+
+
+def theirs(path, tables):
+    ids, runs = {p["id"] for p in tables}, {}
+    with open(path) as f:
+        for r in map(json.loads, f):
+            if r.get("mode") == "mf" and r["problem"] in ids and r.get("workers") == WORKERS:
+                runs.setdefault(r["method"], {}).setdefault(r["problem"], []).append(r["traj"])
+    return runs
+
+
+def table(runs, tables, share):
+    print("\nfull trainings until within %g %%\n" % (100 * share))
+    print("| method | " + " | ".join(p["id"] for p in tables) + " | runs that got there |\n|" + "---|" * (len(tables) + 2))
+    for method, by in runs.items():
+        cells, there, all_runs = [], 0, 0
+        for p in tables:
+            times = [reached(t, p, share) for t in by.get(p["id"], [])]
+            there, all_runs = there + sum(map(math.isfinite, times)), all_runs + len(times)
+            middle = statistics.median(times) if times else math.nan
+            cells.append("%.1f" % middle if math.isfinite(middle) else "–")
+        print("| %s | %s | %d of %d |" % (method, " | ".join(cells), there, all_runs))
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in ("tunehost", "problems", "curves"):
+        p.add_argument(name)
+    p.add_argument("--seeds", type=int, default=10)
+    for name in ("--runs", "--baselines", "--only"):
+        p.add_argument(name)
+    args = p.parse_args()
+    with open(os.path.join(args.problems, "manifest.json")) as f:
+        tables = [p for p in json.load(f)["problems"] if p["kind"] == "table" and p["table"]["resources"] > 1]
+    runs = ours(args, tables)
+    if args.baselines:
+        runs.update(theirs(args.baselines, tables))
+    for share in SHARES:
+        table(runs, tables, share)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (4, 5):
-        sys.exit(__doc__)
-    main(*sys.argv[1:])
+    main()

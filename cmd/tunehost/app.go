@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/tunehost/tunehost/host"
 	"github.com/tunehost/tunehost/host/analysis"
+	"github.com/tunehost/tunehost/host/mirror"
 	"golang.org/x/term"
 )
 
@@ -66,7 +68,7 @@ at a time as fit, and finds the best.`,
 		}
 	}
 	add(running, a.runCommand(), a.resumeCommand(), a.validateCommand(), a.askTellCommand(), a.simulateCommand())
-	add(looking, a.lsCommand(), a.statusCommand(), a.trialsCommand(), a.bestCommand(), a.importanceCommand(), a.logsCommand(), a.watchCommand(), a.replayCommand())
+	add(looking, a.lsCommand(), a.statusCommand(), a.trialsCommand(), a.bestCommand(), a.importanceCommand(), a.lineageCommand(), a.logsCommand(), a.watchCommand(), a.journalCommand(), a.replayCommand())
 	add(steering, a.stopCommand(), a.pauseCommand(), a.unpauseCommand(), a.addCommand())
 	add(other, a.reportCommand(), a.pluginsCommand(), a.conformanceCommand(), a.schemaCommand(), a.doctorCommand(), a.versionCommand())
 	root.SetHelpCommandGroupID(other)
@@ -115,8 +117,17 @@ func wants(least, most int) cobra.PositionalArgs {
 	}
 }
 
-// with opens an experiment for the time of a call.
+// with opens an experiment for the time of a call; one of a storage elsewhere is
+// fetched for it.
 func (a *app) with(dir string, f func(*analysis.Experiment) error) error {
+	if mirror.IsURL(dir) {
+		fetched, done, err := host.Fetch(context.Background(), dir)
+		if err != nil {
+			return err
+		}
+		defer done()
+		dir = fetched
+	}
 	e, err := analysis.Open(dir)
 	if err != nil {
 		return err

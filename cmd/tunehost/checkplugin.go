@@ -55,9 +55,9 @@ func (a *app) checkPlugin(name string, try checkup.Try) error {
 		return err
 	}
 	try.Start, try.Kind = starting(p), p.Kind
-	var list []finding
+	var list []host.Finding
 	for _, f := range try.Run(context.Background()) {
-		list = append(list, finding{f.What, f.Text, f.Bad})
+		list = append(list, host.Finding(f))
 	}
 	return a.report(list)
 }

@@ -21,6 +21,7 @@ var configured = []struct {
 }{
 	{sdk.KindScheduler, "asha", `{"type": "promotion", "max": 27}`},
 	{sdk.KindScheduler, "asha", `{"type": "promotion", "max": 27, "brackets": 3, "grace": 2, "reduction_factor": 2}`},
+	{sdk.KindScheduler, "pasha", `{"max": 27, "grace": 2, "reduction_factor": 2, "epsilon": 0.01}`},
 	{sdk.KindScheduler, "hyperband", `{"max": 9}`},
 	{sdk.KindScheduler, "hyperband", `{"max": 27, "reduction_factor": 2}`},
 	{sdk.KindScheduler, "pbt", `{"interval": 4}`},

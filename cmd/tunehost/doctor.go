@@ -12,17 +12,25 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/core/resource"
+	"github.com/tunehost/tunehost/host"
+	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/control"
 	"github.com/tunehost/tunehost/host/local"
 )
 
 func (a *app) doctorCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:     "doctor [DIR]",
-		Short:   "Check that this machine can run experiments",
-		Long:    "Check that this machine can run experiments with their results in DIR (./results\nunless named): what it offers, where results go, the programs that trials and\nplugins are often written in.",
-		Example: "  tunehost doctor",
-		Args:    wants(0, 1),
+		Use:   "doctor [DIR]",
+		Short: "Check this machine, or an experiment's directory",
+		Long: `Check that this machine can run experiments with their results in DIR (./results
+unless named): what it offers, where results go, the programs that trials and
+plugins are often written in.
+
+Where DIR is an experiment's own directory, check that: is its record whole, are
+its checkpoints, is a host at work, can it be gone on with? Nothing is changed.`,
+		Example: `  tunehost doctor
+  tunehost doctor results/digits`,
+		Args: wants(0, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			dir := "results"
 			if len(args) == 1 {
@@ -33,13 +41,10 @@ func (a *app) doctorCommand() *cobra.Command {
 	}
 }
 
-// finding is one line of the doctor's report.
-type finding struct {
-	what, text string
-	bad        bool
-}
-
 func (a *app) doctor(dir string) error {
+	if analysis.Is(dir) {
+		return a.examine(dir)
+	}
 	findings := append(machine(), directory(dir), socket())
 	for _, tool := range [][]string{{"python3", "--version"}, {"go", "version"}, {"cargo", "--version"}, {"node", "--version"}} {
 		findings = append(findings, toolchain(tool))
@@ -47,8 +52,20 @@ func (a *app) doctor(dir string) error {
 	return a.report(append(findings, pluginFolders()...))
 }
 
+func (a *app) examine(dir string) error {
+	findings, err := host.Examine(dir, plugins)
+	if err != nil {
+		return err
+	}
+	return a.report(findings)
+}
+
+func well(what, text string) host.Finding { return host.Finding{What: what, Text: text} }
+
+func bad(what, text string) host.Finding { return host.Finding{What: what, Text: text, Bad: true} }
+
 // report prints findings; one that is bad makes the exit status 1.
-func (a *app) report(findings []finding) error {
+func (a *app) report(findings []host.Finding) error {
 	t := &table{}
 	t.column("", false)
 	t.column("", false)
@@ -56,10 +73,10 @@ func (a *app) report(findings []finding) error {
 	bad := false
 	for _, f := range findings {
 		mark := "ok"
-		if f.bad {
+		if f.Bad {
 			mark, bad = "BAD", true
 		}
-		t.rows = append(t.rows, []string{mark, f.what, f.text})
+		t.rows = append(t.rows, []string{mark, f.What, f.Text})
 	}
 	if err := t.write(a.out, a.width(), a.bold); err != nil {
 		return err
@@ -70,13 +87,13 @@ func (a *app) report(findings []finding) error {
 	return nil
 }
 
-func machine() []finding {
+func machine() []host.Finding {
 	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
 	defer cancel()
 	node, warning := local.Detect(ctx)
-	list := []finding{{what: "machine", text: offers(node)}}
+	list := []host.Finding{well("machine", offers(node))}
 	if warning != "" {
-		list = append(list, finding{"gpu", warning, true})
+		list = append(list, bad("gpu", warning))
 	}
 	return list
 }
@@ -93,20 +110,20 @@ func offers(n local.Node) string {
 }
 
 // directory tries what a host does in a directory: files, synced, and a lock.
-func directory(dir string) finding {
+func directory(dir string) host.Finding {
 	at := dir
 	if _, err := os.Stat(dir); err != nil {
 		at = filepath.Dir(filepath.Clean(dir)) // it is made with the first experiment
 	}
 	tmp, err := os.MkdirTemp(at, ".tunehost-doctor-")
 	if err != nil {
-		return finding{"results", fmt.Sprintf("%v; choose another directory with --storage", err), true}
+		return bad("results", fmt.Sprintf("%v; choose another directory with --storage", err))
 	}
 	defer os.RemoveAll(tmp)
 	if err := tryDirectory(tmp); err != nil {
-		return finding{"results", fmt.Sprintf("%s: %v; choose a directory on another file system", dir, err), true}
+		return bad("results", fmt.Sprintf("%s: %v; choose a directory on another file system", dir, err))
 	}
-	return finding{what: "results", text: dir + " can be written, synced and locked"}
+	return well("results", dir+" can be written, synced and locked")
 }
 
 func tryDirectory(dir string) error {
@@ -127,10 +144,10 @@ func tryDirectory(dir string) error {
 }
 
 // pluginFolders are those that are looked in without an experiment.
-func pluginFolders() (list []finding) {
+func pluginFolders() (list []host.Finding) {
 	f, err := found()
 	if err != nil {
-		return []finding{{"plugins", err.Error(), true}}
+		return []host.Finding{bad("plugins", err.Error())}
 	}
 	for _, place := range f.Looked() {
 		text := fmt.Sprintf("%s: %d found", place.Dir, len(place.Plugins))
@@ -143,28 +160,28 @@ func pluginFolders() (list []finding) {
 				text, bad = p.Err.Error(), true
 			}
 		}
-		list = append(list, finding{"plugins", text, bad})
+		list = append(list, host.Finding{What: "plugins", Text: text, Bad: bad})
 	}
 	return list
 }
 
-func socket() finding {
+func socket() host.Finding {
 	l, remove, err := control.Listen()
 	if err != nil {
-		return finding{"sockets", err.Error() + "; set TMPDIR to a directory of your own", true}
+		return bad("sockets", err.Error()+"; set TMPDIR to a directory of your own")
 	}
 	defer remove()
 	defer l.Close()
-	return finding{what: "sockets", text: "can be made in " + filepath.Dir(filepath.Dir(l.Addr().String()))}
+	return well("sockets", "can be made in "+filepath.Dir(filepath.Dir(l.Addr().String())))
 }
 
 // toolchain: none of them is needed by tunehost itself.
-func toolchain(tool []string) finding {
+func toolchain(tool []string) host.Finding {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, tool[0], tool[1:]...).Output()
 	if err != nil {
-		return finding{what: tool[0], text: "not found; only needed for programs written in it"}
+		return well(tool[0], "not found; only needed for programs written in it")
 	}
-	return finding{what: tool[0], text: firstLine(strings.TrimSpace(string(out)))}
+	return well(tool[0], firstLine(strings.TrimSpace(string(out))))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/tunehost/tunehost/core/journal"
+	"github.com/tunehost/tunehost/core/record"
 	"github.com/tunehost/tunehost/host"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/nearest"
@@ -67,7 +68,8 @@ func mistake(err error) bool {
 	case errors.As(err, &bad), errors.As(err, &user):
 		return !errors.Is(err, journal.ErrCorrupt)
 	}
-	return fromFile(err) || errors.Is(err, runfile.ErrNone) || errors.Is(err, fs.ErrNotExist)
+	return fromFile(err) || errors.Is(err, runfile.ErrNone) || errors.Is(err, runfile.ErrUnreadable) || errors.Is(err, fs.ErrNotExist) ||
+		errors.Is(err, journal.ErrNewerFormat) || errors.Is(err, journal.ErrWrongRun) || errors.Is(err, record.ErrNewer)
 }
 
 // fromFile says whether the error stands at places of a file.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -46,8 +45,9 @@ trials: 6
 const fixtureSeed = 7
 
 // fixture makes an experiment's directory: fixture KIND DIR. The kinds are
-// empty, finished, crashed, interrupted, damaged, multi, many (40 trials), and running, which
-// stays there as a host that can be steered, until it is stopped.
+// empty, finished, crashed, torn, interrupted, damaged, multi, many (40 trials), population (whose
+// trials went on from others), and running, which stays there as a host that can be steered,
+// until it is stopped.
 func fixture(args []string) {
 	if len(args) != 2 {
 		fmt.Fprintln(os.Stderr, "usage: fixture KIND DIR")
@@ -66,9 +66,11 @@ func fixture(args []string) {
 	w.Fails = map[core.TrialNo]string{2: "exit status 3: no such tensor"}
 	write, ok := map[string]func(*analysistest.Writer){
 		"empty": func(w *analysistest.Writer) { w.Close() }, "finished": finish, "many": finish, "interrupted": interrupt, "multi": multiply,
-		"crashed": func(w *analysistest.Writer) { begin(w); w.Crash() },
-		"damaged": func(w *analysistest.Writer) { finish(w); damage(w.Dir.Journal()) },
-		"running": func(w *analysistest.Writer) { begin(w); stay(w) },
+		"population": evolve,
+		"crashed":    func(w *analysistest.Writer) { begin(w); w.Crash() },
+		"torn":       func(w *analysistest.Writer) { begin(w); w.Run(1); w.Crash(); tear(w) },
+		"damaged":    func(w *analysistest.Writer) { finish(w); damage(w) },
+		"running":    func(w *analysistest.Writer) { begin(w); stay(w) },
 	}[kind]
 	if !ok {
 		panic("no fixture " + kind)
@@ -85,6 +87,25 @@ func finish(w *analysistest.Writer) {
 	w.Start(2)
 	w.Run(-1)
 	w.Close()
+}
+
+// evolve lets trial 0 go on from trial 1 and itself, and trial 2 from what came of that.
+func evolve(w *analysistest.Writer) {
+	w.Fails, w.Iterations = nil, 8
+	w.Start(3)
+	w.Run(2)
+	exploit(w, 0, 1, 2, `{"lr":0.25,"model":{"layers":2},"optimizer":"adam","batch":32}`)
+	w.Run(2)
+	exploit(w, 0, 0, 4, `{"lr":0.5,"model":{"layers":2},"optimizer":"adam","batch":32}`)
+	w.Run(1)
+	exploit(w, 2, 0, 5, `{"lr":0.5,"model":{"layers":3},"optimizer":"sgd","batch":32}`)
+	w.Run(-1)
+	w.Close()
+}
+
+func exploit(w *analysistest.Writer, trial, donor core.TrialNo, iteration uint64, params string) {
+	w.Event(&core.SchedulerDecided{Commands: []core.Command{{Kind: core.Exploit, Trial: trial, Donor: donor, Iteration: iteration,
+		Params: []byte(params), Reason: fmt.Sprintf("trial %d is better", donor)}}})
 }
 
 func interrupt(w *analysistest.Writer) {
@@ -105,17 +126,15 @@ func multiply(w *analysistest.Writer) {
 var twoValues = [][]float64{{0.9, 10}, {0.8, 12}, {0.7, 2}, {0.7, 3}, {0.6, 5}, {0.95, 20}}
 
 // damage changes a byte of a record that was synced.
-func damage(dir string) {
-	files, err := filepath.Glob(filepath.Join(dir, "*.tj"))
-	if err != nil || len(files) == 0 {
-		panic(fmt.Sprint("no journal in ", dir, err))
-	}
-	b, err := os.ReadFile(files[0])
-	if err != nil {
+func damage(w *analysistest.Writer) {
+	if err := first(w.Dir.Path(), func(b []byte) []byte { b[200] ^= 1; return b }); err != nil {
 		panic(err)
 	}
-	b[200] ^= 1
-	if err := os.WriteFile(files[0], b, 0o600); err != nil {
+}
+
+// tear takes away the last bytes of what was written last.
+func tear(w *analysistest.Writer) {
+	if err := last(w.Dir.Path(), func(b []byte) []byte { return b[:len(b)-3] }); err != nil {
 		panic(err)
 	}
 }

@@ -16,12 +16,14 @@ import (
 
 func (a *app) logsCommand() *cobra.Command {
 	var onlyOut, onlyErr bool
+	var rank uint16
 	cmd := &cobra.Command{
 		Use:   "logs DIR TRIAL",
 		Short: "What a trial has printed",
 		Long:  "What a trial has printed, and why it failed if it did. TRIAL is a number or an id.",
 		Example: `  tunehost logs results/digits 17
-  tunehost logs results/digits 17 --stderr`,
+  tunehost logs results/digits 17 --stderr
+  tunehost logs results/digits 17 --rank 1`,
 		Args: wants(2, 2),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.with(args[0], func(e *analysis.Experiment) error {
@@ -29,16 +31,17 @@ func (a *app) logsCommand() *cobra.Command {
 				if err != nil {
 					return asUsage(err)
 				}
-				return a.logs(e, no, onlyOut == onlyErr || onlyOut, onlyOut == onlyErr || onlyErr)
+				return a.logs(e, no, rank, onlyOut == onlyErr || onlyOut, onlyOut == onlyErr || onlyErr)
 			})
 		},
 	}
 	cmd.Flags().BoolVar(&onlyOut, "stdout", false, "only its standard output")
 	cmd.Flags().BoolVar(&onlyErr, "stderr", false, "only its standard error")
+	cmd.Flags().Uint16Var(&rank, "rank", 0, "of a trial with workers: which of them")
 	return cmd
 }
 
-func (a *app) logs(e *analysis.Experiment, no core.TrialNo, stdout, stderr bool) error {
+func (a *app) logs(e *analysis.Experiment, no core.TrialNo, rank uint16, stdout, stderr bool) error {
 	t := e.Trial(no)
 	log := e.Config().Log
 	if !log.On {
@@ -50,6 +53,14 @@ func (a *app) logs(e *analysis.Experiment, no core.TrialNo, stdout, stderr bool)
 	}
 	if name := cmp.Or(log.Stderr, "stderr"); stderr && (len(names) == 0 || names[0] != name) {
 		names = append(names, name)
+	}
+	if rank > 0 {
+		if p := e.Config().Placement; p == nil || !p.Workers {
+			return usage("%s has one process: the experiment starts no workers (placement.workers)", title(&t))
+		}
+		for i := range names {
+			names[i] += fmt.Sprintf(".%d", rank)
+		}
 	}
 	printed, err := a.printLogs(t.Dir, names)
 	if err != nil {

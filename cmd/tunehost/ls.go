@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/tunehost/tunehost/host/analysis"
+	"github.com/tunehost/tunehost/host/mirror"
 )
 
 func (a *app) lsCommand() *cobra.Command {
@@ -45,7 +47,7 @@ type listed struct {
 }
 
 func (a *app) ls(dir string, asJSON bool) error {
-	dirs, err := experiments(dir)
+	dirs, err := experimentsOf(dir)
 	if err != nil {
 		return err
 	}
@@ -78,6 +80,18 @@ func (a *app) ls(dir string, asJSON bool) error {
 	return nil
 }
 
+// experimentsOf are those of a folder, or of a storage elsewhere.
+func experimentsOf(dir string) ([]string, error) {
+	if !mirror.IsURL(dir) {
+		return experiments(dir)
+	}
+	names, err := mirror.Names(context.Background(), dir)
+	for i, name := range names {
+		names[i] = mirror.Join(dir, name)
+	}
+	return names, err
+}
+
 // experiments are the directories of experiments: dir itself, or those in it.
 func experiments(dir string) ([]string, error) {
 	if analysis.Is(dir) {
@@ -103,6 +117,9 @@ func (a *app) list(dir string) (x listed, err error) {
 	err = a.with(dir, func(e *analysis.Experiment) error {
 		x = listed{Name: e.Name(), State: e.State(), Trials: e.Machine().Trials(), Changed: e.Changed().UTC(), Dir: e.Dir().Path(),
 			Metric: e.Objectives()[0].Metric}
+		if mirror.IsURL(dir) {
+			x.Dir = dir
+		}
 		best, ok, err := e.Best(analysis.Query{})
 		if ok {
 			v := analysis.Float(best.Value)

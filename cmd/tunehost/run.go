@@ -51,7 +51,7 @@ or the command line, 130 interrupted.`,
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.Sets, "set", nil, "override a key of the file, as `KEY=VALUE`; may be repeated")
-	flags.StringVar(&f.Storage, "storage", "", "where results go, a `DIR`")
+	flags.StringVar(&f.Storage, "storage", "", "where results go, a `DIR` or a URL")
 	flags.StringVar(&f.Name, "name", "", "`NAME` of the experiment and its directory")
 	flags.BoolVar(&f.Extend, "extend", false, "go on with another searcher, scheduler or a wider space, where the file or --set has them changed")
 	flags.StringVar(&f.Resume, "resume", "auto", "`MODE`: "+strings.Join(resumeModes, ", "))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -68,6 +69,9 @@ func (a *app) simulate(args []string, s *simulating) error {
 	s.options.Plugins, s.options.Stderr, s.options.Verbose = plugins, a.err, 1
 	if len(args) > 0 {
 		s.options.File = args[0]
+	}
+	if a.env["GOGC"] == "" {
+		debug.SetGCPercent(400) // short-lived, and most of what it makes is garbage at once
 	}
 	var end host.Simulated
 	began := time.Now()

@@ -96,6 +96,8 @@ func (a *audit) action(x core.Action) error {
 		}
 	case core.DeleteCheckpoint:
 		return a.remove(x)
+	case core.DropState:
+		return a.drop(x)
 	case core.Finish:
 		return a.finish()
 	}
@@ -181,7 +183,10 @@ func (a *audit) start(x core.StartAttempt) error {
 		t.iteration = a.spec.Start.Iteration
 		return a.inTurn(t)
 	}
-	c := a.ckpts[ckptKey{x.Restore.Trial, x.Restore.ID}]
+	c, err := a.source(x)
+	if err != nil {
+		return err
+	}
 	if c == nil || c.deleted || c.iteration != x.Restore.Iteration {
 		return fmt.Errorf("its checkpoint is %+v", c)
 	}
@@ -231,14 +236,42 @@ func (a *audit) save(no core.TrialNo, attempt, id uint32, iteration uint64) erro
 
 // saved takes a checkpoint into the books, with what had been reported when it
 // was asked for.
-func (t *account) saved(a *audit, e *core.CheckpointSaved) {
-	c := t.saves[e.ID]
-	if c == nil || c.iteration != e.Iteration { // it had gone on
-		c = &ckpt{iteration: e.Iteration, values: slices.Clone(t.values), results: t.results}
+func (t *account) saved(id uint32, iteration uint64) *ckpt {
+	c := t.saves[id]
+	if c == nil || c.iteration != iteration { // it had gone on
+		c = &ckpt{iteration: iteration, values: slices.Clone(t.values), results: t.results}
 	}
-	delete(t.saves, e.ID)
+	delete(t.saves, id)
 	t.ending()
-	a.ckpts[ckptKey{e.Trial, e.ID}] = c
+	return c
+}
+
+// drop checks that there is something to be dropped from memory.
+func (a *audit) drop(x core.DropState) error {
+	if a.holding != nil && a.holding.id == x.ID { // the trial has ended with the event
+		a.holding = nil
+		return nil
+	}
+	if h := a.held[x.Trial]; h == nil || h.id != x.ID {
+		return fmt.Errorf("%+v is held", h)
+	}
+	delete(a.held, x.Trial)
+	return nil
+}
+
+// source is what the attempt goes on from: the state in memory comes first.
+func (a *audit) source(x core.StartAttempt) (*ckpt, error) {
+	h := a.held[x.Trial]
+	if (h != nil) != x.Memory {
+		return nil, fmt.Errorf("%+v is held in memory", h)
+	}
+	if h != nil {
+		if h.id != x.Restore.ID || h.lost || x.Restore.Trial != x.Trial {
+			return nil, fmt.Errorf("%+v is held in memory", h)
+		}
+		return &h.ckpt, nil
+	}
+	return a.ckpts[ckptKey{x.Restore.Trial, x.Restore.ID}], nil
 }
 
 // remove checks that no trial names the checkpoint any more; kept checks the

@@ -19,6 +19,7 @@ type audit struct {
 	was     []core.State // before the event
 	nodes   map[uint32]resource.Bundle
 	ckpts   map[ckptKey]*ckpt
+	held    map[core.TrialNo]*held // states in memory
 	owed    map[uint64]attemptKey
 	seen    uint64 // observations
 	clock   int    // events
@@ -26,6 +27,7 @@ type audit struct {
 	onHold  bool // by the user
 	closing bool // before the event
 	ended   bool
+	holding *held // by this event
 
 	ask       core.AskSearcher // Count 0: none
 	asked     uint64           // questions
@@ -58,8 +60,15 @@ type ckpt struct {
 	deleted   bool
 }
 
+// held is a trial's state in memory.
+type held struct {
+	id   uint32
+	lost bool // its host is gone
+	ckpt
+}
+
 func newAudit(m *core.Machine) *audit {
-	return &audit{m: m, nodes: map[uint32]resource.Bundle{}, ckpts: map[ckptKey]*ckpt{}, owed: map[uint64]attemptKey{}}
+	return &audit{m: m, nodes: map[uint32]resource.Bundle{}, ckpts: map[ckptKey]*ckpt{}, held: map[core.TrialNo]*held{}, owed: map[uint64]attemptKey{}}
 }
 
 // before notes what the event itself says, before the machine has seen it.
@@ -122,6 +131,9 @@ func (a *audit) hostStarted() {
 	a.closing = o == 0 && a.ends() // what was ending for good when its host died
 	a.ended = false
 	clear(a.nodes)
+	for _, h := range a.held {
+		h.lost = true
+	}
 	a.ask = core.AskSearcher{}
 	for _, t := range a.trials {
 		t.over()
@@ -150,7 +162,11 @@ func (a *audit) beforePlugin(e core.Event) {
 		}
 	case *core.CheckpointSaved:
 		if t := a.live(e.Trial, e.Attempt); t != nil {
-			t.saved(a, e)
+			a.ckpts[ckptKey{e.Trial, e.ID}] = t.saved(e.ID, e.Iteration)
+		}
+	case *core.StateHeld:
+		if t := a.live(e.Trial, e.Attempt); t != nil {
+			a.holding = &held{id: e.ID, ckpt: *t.saved(e.ID, e.Iteration)}
 		}
 	case *core.SchedulerDecided:
 		for _, d := range e.Decisions {
@@ -232,6 +248,9 @@ func (a *audit) after(e core.Event, actions []core.Action) error {
 			return fmt.Errorf("%T %+v: %w", x, x, err)
 		}
 	}
+	if err := a.memory(e); err != nil {
+		return err
+	}
 	if a.m.Trials() != len(a.trials) {
 		return fmt.Errorf("%d trials exist, but %d were given", a.m.Trials(), len(a.trials))
 	}
@@ -242,6 +261,21 @@ func (a *audit) after(e core.Event, actions []core.Action) error {
 		t.result = nil
 	}
 	return a.whole()
+}
+
+// memory takes in what is held by this event; what a host that is gone held is
+// dropped, and nothing is held of a trial that has ended.
+func (a *audit) memory(e core.Event) error {
+	if a.holding != nil && !a.m.State(e.(*core.StateHeld).Trial).Final() {
+		a.held[e.(*core.StateHeld).Trial] = a.holding
+	}
+	a.holding = nil
+	for no, h := range a.held {
+		if h.lost || a.m.State(no).Final() {
+			return fmt.Errorf("trial %d: #%d is still held in memory", no, h.id)
+		}
+	}
+	return nil
 }
 
 // whole checks what is true of all trials together.

@@ -103,7 +103,7 @@ func (c command) setting(s *core.Spec, key, v string) (err error) {
 }
 
 func setFlag(s *core.Spec, key string) error {
-	flags := map[string]*bool{"at_end": &s.Checkpoint.AtEnd, "saves": &s.Saves, "quiet": &s.Quiet,
+	flags := map[string]*bool{"at_end": &s.Checkpoint.AtEnd, "memory": &s.Checkpoint.PausesInMemory, "saves": &s.Saves, "quiet": &s.Quiet,
 		"independent": &s.Independent, "manual": &s.Manual, "fail_fast": &s.FailFast, "fail_raise": &s.FailRaise,
 		"wait": &s.WaitForResources}
 	if f, ok := flags[key]; ok {
@@ -151,7 +151,9 @@ func (c command) command() ([]core.Event, error) {
 		x.Request = &r
 	case "exploit":
 		x.Kind, x.Donor, x.Iteration = core.Exploit, core.TrialNo(c.number("donor")), uint64(c.number("iter"))
-		x.Params = []byte(`{"x":"explored"}`)
+		if !c.has("bare") {
+			x.Params = []byte(`{"x":"explored"}`)
+		}
 	}
 	return []core.Event{&core.SchedulerDecided{Commands: []core.Command{x}}}, nil
 }

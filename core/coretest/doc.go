@@ -12,7 +12,7 @@
 // Commands (a trial is its number; why=(some words) is a text):
 //
 //	start [trials=N] [cpu=N] [concurrency=N] [retries=N] [every=N] [keep=N]
-//	      [score=NAME] [at_end] [saves] [quiet] [independent] [manual] [wait]
+//	      [score=NAME] [at_end] [memory] [saves] [quiet] [independent] [manual] [wait]
 //	      [fail_fast] [fail_raise] [lenient] [require=NAME] [reach=NAME:X]
 //	      [below=NAME:X] [iterations=N] [trial_time=D] [time=D] [trials_failed=N]
 //	settings KEY=VALUE…           as start, for an experiment that goes on
@@ -23,9 +23,10 @@
 //	run N…                        the trials' attempts have started
 //	result N NAME=X… [iter=K] [done] [checkpoint=PATH] [rule=(…)] [all=(…)] [attempt=K]
 //	decide N VERDICT [until=K] [N VERDICT …]            the scheduler answers
-//	resume N | endtrial N | resize N cpu=K | exploit N donor=K    its commands
+//	resume N | endtrial N | resize N cpu=K | exploit N donor=K [iter=K] [bare]   its commands
 //	end N [why=(…)] [never] [badrestore] [attempt=K]    the attempt is over
-//	saved N [iter=K] | unsaved N why=(…)                the oldest save
+//	saved N [iter=K] | held N | unsaved N why=(…)       the oldest save
+//	exported N as=FORMAT [bytes=K] [why=(…)]            a model of the trial
 //	stop N|all | pause N|all | unpause N|all | reset N [scratch]   the user
 //	interrupt | giveup why=(…) | offer | withdraw | tick
 //	trials | usage                print what there is

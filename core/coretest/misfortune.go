@@ -42,6 +42,7 @@ func (w *World) settings() core.Spec {
 	if w.one(2) {
 		s.Checkpoint.Score = "acc"
 	}
+	s.Checkpoint.PausesInMemory = w.one(3)
 	if w.one(3) {
 		s.Checkpoint.DiskBytes = 1 + w.r.Int64N(12)
 	}

@@ -145,7 +145,9 @@ func (w *World) orders() []core.Event {
 	switch c.Kind {
 	case core.Exploit:
 		c.Iteration = w.r.Uint64N(4)
-		c.Params = []byte(`{"x":"explored"}`)
+		if !w.one(6) {
+			c.Params = []byte(`{"x":"explored"}`)
+		}
 	case core.Resize:
 		c.Request = w.request()
 	}
@@ -216,13 +218,16 @@ func (w *World) saves(p *proc) []core.Event {
 	if w.wrong() || x.iteration == never {
 		return []core.Event{&core.SaveFailed{Trial: p.trial, Attempt: p.attempt, ID: x.id, Error: "disk full"}}
 	}
+	if x.memory && !w.one(6) { // now and then there is no room in memory
+		return []core.Event{&core.StateHeld{Trial: p.trial, Attempt: p.attempt, ID: x.id, Iteration: x.iteration}}
+	}
 	return []core.Event{&core.CheckpointSaved{Trial: p.trial, Attempt: p.attempt, ID: x.id, Iteration: x.iteration, Bytes: w.r.Int64N(3)}}
 }
 
 // leaves ends the attempt well, after the save that came with the stop.
 func (w *World) leaves(p *proc) []core.Event {
 	if p.saveID != 0 {
-		p.saves, p.saveID, p.last = append(p.saves, save{p.saveID, p.iter}), 0, true
+		p.saves, p.saveID, p.last = append(p.saves, save{p.saveID, p.iter, p.memory}), 0, true
 		return w.saves(p)
 	}
 	if len(p.saves) > 0 && w.one(2) {
@@ -246,7 +251,7 @@ const never = math.MaxUint64
 
 func (w *World) crash(p *proc) []core.Event {
 	if p.saveID != 0 {
-		p.saves = append(p.saves, save{p.saveID, never})
+		p.saves = append(p.saves, save{p.saveID, never, p.memory})
 	}
 	w.ends(p)
 	e := &core.AttemptEnded{Trial: p.trial, Attempt: p.attempt, Error: "exit status 1"}

@@ -45,10 +45,15 @@ func (s *Story) print(a core.Action) string {
 	case core.TakeCheckpoint:
 		return fmt.Sprintf("take %d's checkpoint %s at %d as #%d\n", a.Trial, a.Path, a.Iteration, a.ID)
 	case core.StopAttempt:
+		if a.Memory {
+			return fmt.Sprintf("stop %d, holding #%d in memory\n", a.Trial, a.SaveID)
+		}
 		if a.SaveID != 0 {
 			return fmt.Sprintf("stop %d, saving as #%d\n", a.Trial, a.SaveID)
 		}
 		return fmt.Sprintf("stop %d\n", a.Trial)
+	case core.DropState:
+		return fmt.Sprintf("drop %d's #%d from memory\n", a.Trial, a.ID)
 	case core.DeleteCheckpoint:
 		return fmt.Sprintf("delete %d's checkpoint #%d\n", a.Trial, a.ID)
 	case core.SetTimer:
@@ -105,6 +110,9 @@ func printStart(a core.StartAttempt) string {
 		text += fmt.Sprintf(" from the checkpoint given, at %d", a.Restore.Iteration)
 	case a.Restore.ID != 0:
 		text += fmt.Sprintf(" from %d's #%d at %d", a.Restore.Trial, a.Restore.ID, a.Restore.Iteration)
+	}
+	if a.Memory {
+		text += " in memory"
 	}
 	return text + "\n"
 }

@@ -29,6 +29,7 @@ type Story struct {
 type save struct {
 	id        uint32
 	iteration uint64
+	memory    bool // with a pause, and for this host alone
 }
 
 // New begins a story.
@@ -123,12 +124,12 @@ func (s *Story) note(a core.Action) {
 			s.due[a.Observation.Trial] = append(s.due[a.Observation.Trial], a.Observation.Number)
 		}
 	case core.SaveAttempt:
-		s.saves[a.Trial] = append(s.saves[a.Trial], save{a.ID, a.Iteration})
+		s.saves[a.Trial] = append(s.saves[a.Trial], save{id: a.ID, iteration: a.Iteration})
 	case core.TakeCheckpoint:
-		s.saves[a.Trial] = append(s.saves[a.Trial], save{a.ID, a.Iteration})
+		s.saves[a.Trial] = append(s.saves[a.Trial], save{id: a.ID, iteration: a.Iteration})
 	case core.StopAttempt:
 		if a.SaveID != 0 {
-			s.saves[a.Trial] = append(s.saves[a.Trial], save{a.SaveID, s.M.View(a.Trial).Iteration})
+			s.saves[a.Trial] = append(s.saves[a.Trial], save{id: a.SaveID, iteration: s.M.View(a.Trial).Iteration})
 		}
 	case core.StartAttempt:
 		s.saves[a.Trial] = nil
@@ -168,8 +169,11 @@ func (s *Story) events(c command) ([]core.Event, error) {
 		no := core.TrialNo(c.first())
 		return []core.Event{&core.AttemptEnded{Trial: no, Attempt: s.attempt(c, no), Error: c.quoted(),
 			NeverStarted: c.has("never"), RestoreFailed: c.has("badrestore"), Damaged: c.has("damaged")}}, nil
-	case "saved", "unsaved":
+	case "saved", "unsaved", "held":
 		return s.saved(c)
+	case "exported":
+		no := core.TrialNo(c.first())
+		return []core.Event{&core.ModelExported{Trial: no, Attempt: s.attempt(c, no), Format: c.text("as"), Bytes: c.number("bytes"), Error: c.quoted()}}, nil
 	}
 	return s.user(c)
 }
@@ -319,6 +323,9 @@ func (s *Story) saved(c command) ([]core.Event, error) {
 	if c.d.Cmd == "unsaved" {
 		return []core.Event{&core.SaveFailed{Trial: no, Attempt: s.attempt(c, no), ID: x.id, Error: c.quoted()}}, nil
 	}
+	if c.d.Cmd == "held" {
+		return []core.Event{&core.StateHeld{Trial: no, Attempt: s.attempt(c, no), ID: x.id, Iteration: x.iteration}}, nil
+	}
 	return []core.Event{&core.CheckpointSaved{Trial: no, Attempt: s.attempt(c, no), ID: x.id, Iteration: x.iteration, Bytes: max(1, c.number("bytes"))}}, nil
 }
 
@@ -333,6 +340,9 @@ func (s *Story) trials() string {
 		s.M.EachSummary(core.TrialNo(no), func(id core.MetricID, x stat.Summary) {
 			fmt.Fprintf(&out, ", %s %v (min %v, max %v)", s.M.MetricName(id), x.Last, x.Min, x.Max)
 		})
+		for _, x := range s.M.Exports(core.TrialNo(no)) {
+			fmt.Fprintf(&out, ", %s: %d bytes %s", x.Format, x.Bytes, x.Error)
+		}
 		if v.Reason != "" {
 			fmt.Fprintf(&out, ": %s", v.Reason)
 		}

@@ -47,6 +47,7 @@ type proc struct {
 	credits int
 	saves   []save
 	saveID  uint32 // asked for with the stop
+	memory  bool   // in memory
 	stop    bool
 	last    bool
 	ended   bool // saves are still to be answered
@@ -241,15 +242,15 @@ func (w *World) hearOfAttempt(a core.Action) {
 		}
 	case core.SaveAttempt:
 		if p := w.find(a.Trial, a.Attempt); p != nil {
-			p.saves = append(p.saves, save{a.ID, a.Iteration})
+			p.saves = append(p.saves, save{id: a.ID, iteration: a.Iteration})
 		}
 	case core.TakeCheckpoint:
 		if p := w.find(a.Trial, a.Attempt); p != nil {
-			p.saves = append(p.saves, save{a.ID, a.Iteration})
+			p.saves = append(p.saves, save{id: a.ID, iteration: a.Iteration})
 		}
 	case core.StopAttempt:
 		if p := w.find(a.Trial, a.Attempt); p != nil {
-			p.stop, p.saveID = true, a.SaveID
+			p.stop, p.saveID, p.memory = true, a.SaveID, a.Memory
 		}
 	}
 }

@@ -1,13 +1,20 @@
 package journal
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
-// Dir is a directory of the operating system as an FS. All access stays below it, whatever links are in it.
-type Dir struct{ root *os.Root }
+// Dir is a directory of the operating system as an FS. All access stays below it, whatever links are in it. A Sync of its files
+// fails once it is no longer where it was: what is written then, nobody would find.
+type Dir struct {
+	root *os.Root
+	path string // absolute
+}
 
 // MakeDir makes the directory if it is not there, for its owner alone, and opens it for a Journal.
 func MakeDir(path string) (*Dir, error) {
@@ -27,11 +34,15 @@ func MakeDir(path string) (*Dir, error) {
 
 // OpenDir opens a directory that exists; a Reader needs no more.
 func OpenDir(path string) (*Dir, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
 	root, err := os.OpenRoot(path)
 	if err != nil {
 		return nil, err
 	}
-	return &Dir{root}, nil
+	return &Dir{root, path}, nil
 }
 
 // Close lets go of the directory; files that are open stay so.
@@ -63,7 +74,7 @@ func (d *Dir) Open(name string) (ReadFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return osFile{f}, nil
+	return osFile{f, d}, nil
 }
 
 // Create implements FS. The file is readable by its owner alone.
@@ -72,7 +83,7 @@ func (d *Dir) Create(name string) (File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return osFile{f}, nil
+	return osFile{f, d}, nil
 }
 
 // Rename implements FS.
@@ -91,7 +102,33 @@ func (d *Dir) SyncDir() error {
 	return dir.Sync()
 }
 
-type osFile struct{ *os.File }
+// there says whether the directory is where it was.
+func (d *Dir) there() error {
+	now, err := os.Stat(d.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return goneError(d.path)
+	}
+	if err != nil {
+		return err
+	}
+	opened, err := d.root.Stat(".")
+	if err == nil && !os.SameFile(opened, now) {
+		err = goneError(d.path)
+	}
+	return err
+}
+
+// goneError: what the journal writes has been taken from under it.
+type goneError string
+
+func (e goneError) Error() string {
+	return string(e) + " was removed or moved away while it was written to; if it was moved, put it back and go on"
+}
+
+type osFile struct {
+	*os.File
+	dir *Dir
+}
 
 func (f osFile) Size() (int64, error) {
 	info, err := f.Stat()
@@ -105,4 +142,12 @@ func (f osFile) Size() (int64, error) {
 }
 
 // Sync implements File.
-func (f osFile) Sync() error { return syncData(f.File) }
+func (f osFile) Sync() error {
+	if err := syncData(f.File); err != nil {
+		return err
+	}
+	if removed(f.File) {
+		return goneError(filepath.Join(f.dir.path, strings.TrimSuffix(filepath.Base(f.Name()), temporarySuffix)))
+	}
+	return f.dir.there()
+}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -36,6 +37,33 @@ func TestDirIsPrivate(t *testing.T) {
 		if info, err := os.Stat(c.path); err != nil || info.Mode() != c.want {
 			t.Errorf("%s: %v, %v", c.path, info.Mode(), err)
 		}
+	}
+}
+
+// B-080: what is written where nobody finds it any more is not recorded, and the journal says so.
+func TestDirTakenAway(t *testing.T) {
+	for name, take := range map[string]func(path string) error{
+		"directory removed": os.RemoveAll,
+		"directory moved":   func(path string) error { return os.Rename(path, path+".moved") },
+		"directory of another": func(path string) error {
+			return errors.Join(os.Rename(path, path+".moved"), os.Mkdir(path, 0o700))
+		},
+		"segment removed": func(path string) error { return os.Remove(filepath.Join(path, "00000000000000000001.tj")) },
+		"parent moved":    func(path string) error { return os.Rename(filepath.Dir(path), filepath.Dir(path)+".moved") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "run", "journal")
+			j := mustCreate(t, makeDir(t, path))
+			mustAppend(t, j, 1)
+			must(t, j.Sync())
+			must(t, take(path))
+			mustAppend(t, j, 1)
+			err := j.Sync()
+			wantError(t, err, journal.ErrFailed)
+			if !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "removed or moved away") {
+				t.Error(err)
+			}
+		})
 	}
 }
 
@@ -243,4 +271,13 @@ func TestHolderDoesNotDisturb(t *testing.T) {
 	}
 	close(done)
 	looking.Wait()
+}
+
+// Whoever looks at a directory that somebody else made does not wait for what is in it.
+func TestHolderDoesNotWaitForAPipe(t *testing.T) {
+	path := t.TempDir()
+	must(t, syscall.Mkfifo(filepath.Join(path, "LOCK"), 0o600))
+	if held, err := journal.Holder(path); held != nil {
+		t.Errorf("%v, %v", held, err)
+	}
 }

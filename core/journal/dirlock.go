@@ -30,7 +30,7 @@ type LockedError struct {
 // Error implements error in one line.
 func (e *LockedError) Error() string {
 	if e.PID == 0 {
-		return fmt.Sprintf("%s is in use by another process, which is just starting", e.Dir)
+		return fmt.Sprintf("%s is in use by another process, which is just starting or leaving", e.Dir)
 	}
 	return fmt.Sprintf("%s is in use by process %d on %s since %s: stop that one first", e.Dir, e.PID, e.Host, e.Started)
 }
@@ -55,7 +55,8 @@ func LockDir(dir string, now time.Time) (*Lock, error) {
 
 // Holder says who holds the lock of the directory dir; nil when nobody does. It takes no lock that a host would notice, and writes nothing.
 func Holder(dir string) (*LockedError, error) {
-	file, err := os.Open(filepath.Join(dir, lockName))
+	// O_NONBLOCK: a pipe in its place would be waited for.
+	file, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

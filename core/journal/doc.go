@@ -102,5 +102,6 @@
 //
 // # Versions
 //
-// See formats in limits.go, which lists them in order.
+// See formats in limits.go, which lists them in order. Journals of each version, whole and damaged, are in testdata; whole
+// experiments are in cmd/tunehost/testdata/released, whose README says what to do when a format changes.
 package journal

@@ -139,6 +139,13 @@ func (j *Journal) Durable() uint64 {
 	return j.durable
 }
 
+// Tail returns the file that is being written, and how many bytes of it are whole frames. What was there is durable once a later Sync has returned.
+func (j *Journal) Tail() (file string, bytes int64) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.name, j.size
+}
+
 // Next returns the number that the next event will get.
 func (j *Journal) Next() uint64 {
 	j.mu.Lock()

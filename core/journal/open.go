@@ -165,7 +165,7 @@ func (w *walk) header(file io.ReaderAt, first uint64) error {
 		w.opened.RunID = h.run
 	}
 	if h.run != w.opened.RunID {
-		return fmt.Errorf("%w: %s is of run %x, not %x", ErrWrongRun, segmentName(first), h.run, w.opened.RunID)
+		return fmt.Errorf("%w: %s is of run %x, not %x; put the journal of this run back", ErrWrongRun, segmentName(first), h.run, w.opened.RunID)
 	}
 	if h.link != w.link {
 		return w.corrupt(segmentName(first), 12, "it does not continue the segment before it")

@@ -153,7 +153,7 @@ func (r *Reader) position(file ReadFile, first uint64) (int64, error) {
 		r.run = h.run
 	}
 	if h.run != r.run {
-		return 0, fmt.Errorf("%w: %s is of run %x, not %x", ErrWrongRun, segmentName(first), h.run, r.run)
+		return 0, fmt.Errorf("%w: %s is of run %x, not %x; put the journal of this run back", ErrWrongRun, segmentName(first), h.run, r.run)
 	}
 	if r.file == nil || first != r.first {
 		return segmentHeaderBytes, r.checkLink(h)

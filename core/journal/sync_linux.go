@@ -15,3 +15,13 @@ func syncData(f *os.File) error {
 		}
 	}
 }
+
+// removed says that a file has no name any more.
+func removed(f *os.File) bool {
+	info, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && stat.Nlink == 0
+}

@@ -62,6 +62,12 @@ var kinds = []*rapid.Generator[core.Event]{
 		return &core.TrialLearned{From: text(t), Params: []byte(text(t)), Metrics: rapid.SliceOfN(metric, 0, 3).Draw(t, "metrics"),
 			Iteration: u64(t), TrainNS: rapid.Int64().Draw(t, "train"), Failed: yes(t)}
 	}),
+	event(func(t *rapid.T) core.Event {
+		return &core.ModelExported{Trial: trial(t), Attempt: u32(t), Format: text(t), Bytes: rapid.Int64().Draw(t, "bytes"), Error: text(t)}
+	}),
+	event(func(t *rapid.T) core.Event {
+		return &core.StateHeld{Trial: trial(t), Attempt: u32(t), ID: u32(t), Iteration: u64(t)}
+	}),
 }
 
 func event(f func(*rapid.T) core.Event) *rapid.Generator[core.Event] { return rapid.Custom(f) }

@@ -50,5 +50,7 @@ func example(i int) core.Event {
 		&core.OfferMade{},
 		&core.OfferWithdrawn{},
 		&core.TrialLearned{From: "results/a, trial 3", Params: []byte(`{"x":1}`), Metrics: []core.Metric{{ID: 1, Value: 0.5}}, Iteration: 27, TrainNS: -1, Failed: true},
+		&core.ModelExported{Trial: 2, Attempt: 1, Format: "onnx", Bytes: 4096, Error: "no such layer"},
+		&core.StateHeld{Trial: 2, Attempt: 1, ID: 3, Iteration: 7},
 	}[i]
 }

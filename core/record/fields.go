@@ -18,7 +18,7 @@ var ErrMalformed = errors.New("record: malformed")
 
 // ErrNewer is returned for a record with something that this version does not
 // know.
-var ErrNewer = errors.New("record: written by a newer version of tunehost")
+var ErrNewer = errors.New("the record was written by a newer version of tunehost: use that one")
 
 // fields goes through the fields of one message, in the order of their numbers:
 // writing all of them, or taking each as it comes. One list of fields serves

@@ -37,6 +37,8 @@ const (
 	kindOfferMade
 	kindOfferWithdrawn
 	kindTrialLearned
+	kindModelExported
+	kindStateHeld
 )
 
 // Append appends the record of an event that happened at the running time at,
@@ -156,6 +158,10 @@ func kindOf(e core.Event) uint64 {
 		return kindOfferWithdrawn
 	case *core.TrialLearned:
 		return kindTrialLearned
+	case *core.ModelExported:
+		return kindModelExported
+	case *core.StateHeld:
+		return kindStateHeld
 	}
 	return 0
 }
@@ -185,6 +191,8 @@ var makers = [...]func() core.Event{
 	kindOfferMade:           func() core.Event { return new(core.OfferMade) },
 	kindOfferWithdrawn:      func() core.Event { return new(core.OfferWithdrawn) },
 	kindTrialLearned:        func() core.Event { return new(core.TrialLearned) },
+	kindModelExported:       func() core.Event { return new(core.ModelExported) },
+	kindStateHeld:           func() core.Event { return new(core.StateHeld) },
 }
 
 func newEvent(kind uint64) core.Event {
@@ -291,6 +299,17 @@ func visitRare(f *fields, e core.Event) {
 		f.u64(4, &e.Iteration)
 		f.i64(5, &e.TrainNS)
 		f.boolean(6, &e.Failed)
+	case *core.ModelExported:
+		number32(f, 1, &e.Trial)
+		number32(f, 2, &e.Attempt)
+		f.str(3, &e.Format)
+		f.i64(4, &e.Bytes)
+		f.str(5, &e.Error)
+	case *core.StateHeld:
+		number32(f, 1, &e.Trial)
+		number32(f, 2, &e.Attempt)
+		number32(f, 3, &e.ID)
+		f.u64(4, &e.Iteration)
 	}
 }
 

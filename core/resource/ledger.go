@@ -119,6 +119,14 @@ func (l *Ledger) find(id uint32) (int, bool) {
 	return slices.BinarySearchFunc(l.nodes, id, func(n *node, id uint32) int { return cmp.Compare(n.spec.ID, id) })
 }
 
+// NodeName is the name of a node that is there, and its id where it has none.
+func (l *Ledger) NodeName(id uint32) string {
+	if at, found := l.find(id); found {
+		return l.nodes[at].spec.label()
+	}
+	return Node{ID: id}.label()
+}
+
 // number is the place of name in names, -1 when no node ever had it. There are
 // few names; a scan is faster than a map.
 func (l *Ledger) number(name string) int {

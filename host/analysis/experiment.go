@@ -48,12 +48,16 @@ func Open(dir string) (*Experiment, error) {
 }
 
 // verify tells damage from a torn end, which a reader of a growing journal
-// cannot (B-086).
+// cannot (B-086), and another run's journal from this one's.
 func (e *Experiment) verify() error {
 	if e.replay.reader == nil {
 		return nil
 	}
-	_, err := journal.Verify(e.replay.dir, journal.Options{}, func(uint64, [][]byte) error { return nil })
+	id, err := e.run.ID()
+	if err != nil {
+		return err
+	}
+	_, err = journal.Verify(e.replay.dir, journal.Options{RunID: id}, func(uint64, [][]byte) error { return nil })
 	if err != nil && !errors.Is(err, journal.ErrNoJournal) {
 		return fmt.Errorf("%s: %w", e.dir.Journal(), err)
 	}

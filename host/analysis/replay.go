@@ -2,10 +2,12 @@ package analysis
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"slices"
 	"sort"
+	"strings"
 	"time"
 
 	"github.com/tunehost/tunehost/core"
@@ -21,8 +23,10 @@ type replay struct {
 	reader  *journal.Reader // nil while there is no journal
 	hosts   []host
 	last    [][]core.Metric // of each trial's last result
-	// hear is told what the machine saw, right after each event.
-	hear func(core.Observation) error
+	// hear is told what the machine saw, right after each event; before it, after is
+	// told the event and all that it led to. Either may be nil.
+	hear  func(core.Observation) error
+	after func(core.Event, []core.Action)
 }
 
 // host is one host process: from is the running time at which it began, wall
@@ -75,7 +79,24 @@ func (r *replay) read() (n int, err error) {
 	}
 }
 
-func (r *replay) apply(b []byte) error {
+// all reads what is there, and closes.
+func (r *replay) all() error {
+	_, err := r.read()
+	return errors.Join(err, r.close())
+}
+
+// Sensible is to be deferred by whoever applies recorded events: what the core refuses
+// with a panic, since no host records it, becomes an error. Such a record has right
+// checksums; somebody has made it so.
+func Sensible(err *error) {
+	if v := recover(); v != nil {
+		line, _, _ := strings.Cut(fmt.Sprint(v), "\n")
+		*err = fmt.Errorf("the record is of no experiment, though its checksums are right: %s; restore it from a copy", line)
+	}
+}
+
+func (r *replay) apply(b []byte) (err error) {
+	defer Sensible(&err)
 	at, e, err := record.Parse(b)
 	if err != nil {
 		return err
@@ -83,6 +104,9 @@ func (r *replay) apply(b []byte) error {
 	actions := r.machine.Apply(at, e)
 	if _, ok := e.(*core.HostStarted); ok {
 		r.hosts = append(r.hosts, host{r.machine.Now(), r.machine.Wall(0)})
+	}
+	if r.after != nil {
+		r.after(e, actions)
 	}
 	for _, a := range actions {
 		if t, ok := a.(core.Tell); ok {

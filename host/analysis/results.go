@@ -68,9 +68,5 @@ func (e *Experiment) Replay(f func(Moment) error) error {
 	r.hear = func(o core.Observation) error {
 		return f(Moment{o, r.wall(r.machine.Now()), r.machine})
 	}
-	_, err = r.read()
-	if closing := r.close(); err == nil {
-		err = closing
-	}
-	return err
+	return r.all()
 }

@@ -39,9 +39,20 @@ type Trial struct {
 	Seconds        float64
 	// Checkpoint is the directory of the newest, or "".
 	Checkpoint string
+	// Exports are its models, by format.
+	Exports []Export
 	// Suggestion is the number of the suggestion that it is a run of, where
 	// suggestions have several: Runs of them. Runs is 1 elsewhere.
 	Suggestion, Runs int
+}
+
+// Export is a trial's model in one format, or why it is not there.
+type Export struct {
+	Format string
+	// Dir holds it; "" where Error is set.
+	Dir   string
+	Bytes int64
+	Error string
 }
 
 // Metric is the value of one of the last result's.
@@ -74,7 +85,18 @@ func (e *Experiment) Trial(no core.TrialNo) Trial {
 	if v.Checkpoint.ID != 0 {
 		t.Checkpoint = storage.CheckpointFiles(e.TrialDir(v.Checkpoint.Trial), v.Checkpoint.ID)
 	}
+	for _, x := range e.replay.machine.Exports(no) {
+		t.Exports = append(t.Exports, exportOf(x, t.Dir))
+	}
 	return t
+}
+
+func exportOf(x core.Export, trialDir string) Export {
+	e := Export{Format: x.Format, Bytes: x.Bytes, Error: x.Error}
+	if x.Error == "" {
+		e.Dir = storage.ExportFiles(trialDir, x.Format)
+	}
+	return e
 }
 
 // Trials are all of them, by number.
@@ -104,7 +126,22 @@ type trialJSON struct {
 	Ended      *time.Time       `json:"ended"`
 	Seconds    Float            `json:"time_total_s"`
 	Checkpoint *string          `json:"checkpoint"`
+	Exports    []exportJSON     `json:"exports,omitempty"`
 	Suggestion *int             `json:"suggestion,omitempty"` // where suggestions have several runs
+}
+
+type exportJSON struct {
+	Format string  `json:"format"`
+	Dir    *string `json:"dir"`
+	Bytes  int64   `json:"bytes"`
+	Error  *string `json:"error"`
+}
+
+func (t *Trial) exports() (list []exportJSON) {
+	for _, x := range t.Exports {
+		list = append(list, exportJSON{x.Format, orNull(x.Dir), x.Bytes, orNull(x.Error)})
+	}
+	return list
 }
 
 func (t *Trial) shape() trialJSON {
@@ -114,7 +151,7 @@ func (t *Trial) shape() trialJSON {
 	}
 	return trialJSON{Suggestion: suggestion, Trial: t.ID, Number: t.Number, State: t.State.String(), Params: t.Params, Metrics: metricsJSON(t.Metrics),
 		Iteration: t.Iteration, Results: t.Results, Failures: t.Failures, Error: orNull(t.Error), Reason: orNull(t.Reason),
-		Dir: t.Dir, Started: timeOrNull(t.Started), Ended: timeOrNull(t.Ended), Seconds: Float(t.Seconds), Checkpoint: orNull(t.Checkpoint)}
+		Dir: t.Dir, Started: timeOrNull(t.Started), Ended: timeOrNull(t.Ended), Seconds: Float(t.Seconds), Checkpoint: orNull(t.Checkpoint), Exports: t.exports()}
 }
 
 // MarshalJSON writes the stable shape of `trials --json`; what is not there is

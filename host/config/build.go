@@ -292,12 +292,27 @@ func (b *builder) failures() {
 	}
 }
 
+// formatName: it is a folder's, and stands in a list in the environment.
+var formatName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_+-]{0,63}$`)
+
+func (b *builder) formats() {
+	for i, format := range b.e.Export {
+		switch pos := b.at("export").pos; {
+		case !formatName.MatchString(format):
+			b.fail(pos, "%s is no name of a format, expected up to 64 of A-Z a-z 0-9 _ + -, a letter or digit first", quote(format))
+		case slices.Contains(b.e.Export[:i], format):
+			b.fail(pos, "%s comes twice", quote(format))
+		}
+	}
+}
+
 func (b *builder) files() {
 	b.e.Storage = b.at("storage").text
 	if scheme, _, ok := strings.Cut(b.e.Storage, "://"); ok && !slices.Contains(schemes, scheme) {
 		b.fail(b.at("storage").pos, "unknown storage %s, expected a directory or %s%s", quote(scheme+"://"), list(urls(), 9), nearest.Hint(scheme+"://", urls()))
 	}
 	b.e.Export, b.e.Restore, b.e.LearnFrom = texts(b.at("export")), textOf(b.at("restore")), texts(b.at("learn_from"))
+	b.formats()
 	b.e.Log.On = true
 	if n := b.at("log"); n.kind == mapKind {
 		b.e.Log.Stdout, b.e.Log.Stderr = textOf(n.get("stdout")), textOf(n.get("stderr"))
@@ -307,6 +322,9 @@ func (b *builder) files() {
 	f := fields{b.at("checkpoint"), checkpoint}
 	c := Checkpoint{Every: f.integer("every"), AtEnd: f.truth("at_end"), Keep: f.integer("keep"), Score: f.text("score"), Mode: f.text("mode")}
 	c.Disk, _ = sizeOf(f.at("disk"))
+	if c.PausesInMemory = f.text("pauses") == "memory"; c.PausesInMemory && c.AtEnd {
+		b.fail(f.n.get("pauses").pos, "found pauses: memory with at_end, expected one of them: a trial that is ended while it is paused has no checkpoint on disk of its end")
+	}
 	if f.n.has("mode") && c.Score == "" {
 		b.fail(f.n.get("mode").pos, `found "mode" without "score", expected both`)
 	}

@@ -205,6 +205,8 @@ type Checkpoint struct {
 	Score, Mode string
 	// Disk is in bytes; 0: no limit.
 	Disk int64
+	// PausesInMemory: pauses need not survive the host.
+	PausesInMemory bool
 }
 
 // Failures says what becomes of failed trials.

@@ -15,7 +15,9 @@ import (
 // FuzzParse: whatever the bytes, no panic, and either an experiment that can be
 // written, compared and resolved, or mistakes of one line each.
 func FuzzParse(f *testing.F) {
-	files, _ := filepath.Glob("testdata/*/*")
+	good, _ := filepath.Glob("testdata/good/*")
+	mistakes, _ := filepath.Glob("testdata/mistakes/*")
+	files := append(good, mistakes...)
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		if err != nil {
@@ -56,5 +58,25 @@ func FuzzParse(f *testing.F) {
 			point[i] = math.NaN()
 		}
 		e.Prune(point)
+	})
+}
+
+// FuzzSet: whatever a setting beside the file is, it is refused with its place, or holds.
+func FuzzSet(f *testing.F) {
+	for _, set := range []string{"trials=3", "space.x={uniform: [0, 1e999]}", "searcher.options.startup=3", "=", "a.b.c=", "trials=&a [*a]", "..=1", "trials=99999999999999999999", "name=\x00"} {
+		f.Add(set)
+	}
+	f.Fuzz(func(t *testing.T, set string) {
+		e, err := Parse("x.yaml", []byte(base+"space: {x: {uniform: [0, 1]}}\n"), WithSet(set))
+		if err == nil && (e == nil || len(e.Overrides) != 1) || err != nil && len(err.Error()) == 0 {
+			t.Fatalf("%v, %v", e, err)
+		}
+		if list, ok := err.(Errors); ok {
+			for _, one := range list {
+				if strings.ContainsAny(one.Error(), "\n") {
+					t.Fatalf("several lines: %q", one.Error())
+				}
+			}
+		}
 	})
 }

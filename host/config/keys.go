@@ -70,6 +70,7 @@ var checkpoint = &object{keys: []key{
 	{name: "score", what: "the metric by which the kept ones are chosen", shape: text},
 	{name: "mode", what: "whether a lower or a higher score is better", shape: oneOf("min", "max"), value: `"max"`},
 	{name: "disk", what: "the most that checkpoints may take; the newest of each trial stays", shape: size},
+	{name: "pauses", what: "where the state of a trial that the scheduler pauses is kept", shape: oneOf("disk", "memory"), value: `"disk"`},
 }}
 
 var failures = &object{keys: []key{

@@ -68,7 +68,7 @@ func (p *Program) Eval(v Values) (any, error) {
 	}
 	value, err := toGo(out)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", p.source, err)
+		return nil, fmt.Errorf("%s: %w", p.line(), err)
 	}
 	return value, nil
 }
@@ -82,7 +82,7 @@ func (p *Program) Bool(v Values) (bool, error) {
 	}
 	b, ok := value.(bool)
 	if !ok {
-		return false, fmt.Errorf("%s: found %v, expected true or false", p.source, value)
+		return false, fmt.Errorf("%s: found %v, expected true or false", p.line(), value)
 	}
 	return b, nil
 }
@@ -93,14 +93,17 @@ func (p *Program) evalError(err error) error {
 	msg := readable(err.Error())
 	for _, m := range unknownMessages {
 		if strings.Contains(msg, m) {
-			return fmt.Errorf("%s: %w (%s)", p.source, ErrUnknownValue, msg)
+			return fmt.Errorf("%s: %w (%s)", p.line(), ErrUnknownValue, msg)
 		}
 	}
 	if strings.Contains(msg, "cost limit") {
 		msg = "the expression takes too many steps"
 	}
-	return fmt.Errorf("%s: %s", p.source, msg)
+	return fmt.Errorf("%s: %s", p.line(), msg)
 }
+
+// line is the source for a message of one line.
+func (p *Program) line() string { return strings.Join(strings.Fields(p.source), " ") }
 
 // compiled is an expression with its names resolved and its types checked.
 type compiled struct {

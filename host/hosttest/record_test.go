@@ -172,6 +172,71 @@ func (x *experiment) runID(t *testing.T) journal.RunID {
 	return id
 }
 
+// B-080, B-025: a host whose record is taken from under it stops with an error, in
+// one line, and nothing of it goes on: what would happen then, nobody could go on
+// with.
+func TestRecordTakenAway(t *testing.T) {
+	t.Parallel()
+	for name, take := range map[string]func(x *experiment) error{
+		"record": func(x *experiment) error { return os.RemoveAll(filepath.Join(x.dir, "journal")) },
+		"file":   func(x *experiment) error { return os.Remove(x.segments(t)[0]) },
+		"all":    func(x *experiment) error { return os.Rename(x.dir, x.dir+".away") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := write(t, strings.Replace(long, "iterations: 30", "iterations: 100000", 1), nil)
+			p := x.start(t)
+			x.awaitResults(t, p, 3)
+			if err := take(x); err != nil {
+				t.Fatal(err)
+			}
+			said := p.ends(t, exitFailed)
+			wants(t, said, "everything is stopped", "was removed or moved away")
+			if n := strings.Count(said, "removed or moved away"); n != 1 {
+				t.Errorf("it says so %d times:\n%s", n, said)
+			}
+			none(t, x)
+			if name == "record" {
+				wants(t, x.run(t, exitUser), "the experiment's record is gone", "put it back")
+			}
+		})
+	}
+}
+
+// A record that cannot be begun is an error like others.
+func TestRecordCannotBegin(t *testing.T) {
+	t.Parallel()
+	x := write(t, long, nil)
+	if err := os.MkdirAll(filepath.Join(x.dir, "journal", "00000000000000000001.tj.tmp"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	said := x.run(t, exitFailed)
+	wants(t, said, "is a directory")
+	if strings.Contains(said, "panic") {
+		t.Error(said)
+	}
+}
+
+// Where no trial can have a directory, none fails for that: the host stops with an
+// error, and goes on once it is mended.
+func TestTrialsHaveNoPlace(t *testing.T) {
+	t.Parallel()
+	x := write(t, strings.Replace(long, "checkpoint: {every: 10}", "concurrency: 1", 1), nil)
+	p := x.start(t)
+	x.awaitResults(t, p, 1)
+	trials := filepath.Join(x.dir, "trials")
+	if err := os.Rename(trials, trials+".away"); err != nil {
+		t.Fatal(err)
+	}
+	wants(t, p.ends(t, exitFailed), "no trial can be started", "no such file or directory")
+	none(t, x)
+	if err := os.Rename(trials+".away", trials); err != nil {
+		t.Fatal(err)
+	}
+	x.run(t, 0)
+	hosttest.CheckFinished(t, x.dir, 5)
+}
+
 // B-087: a full disk is said, waited for, and harms nothing: neither the record
 // nor any trial.
 func TestFullDisk(t *testing.T) {

@@ -2,11 +2,13 @@ package hosttest_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/tunehost/tunehost/host/hosttest"
@@ -77,14 +79,80 @@ echo '{"score": 1}'
 	}
 }
 
+// B-092, 9.2: secrets in crash outputs, in arguments of processes, and in what lies
+// around in folders for temporary files. A trial crashes, a scheduler does, and a
+// program looks at all processes while they run.
+func TestSecretsOfCrashes(t *testing.T) {
+	t.Parallel()
+	for name, trainable := range map[string]string{
+		"plugin":  `{plugin: chaos, options: {iterations: 9, crash_at: 2, crash: panic_elsewhere, fail_times: 1, any_params: true}}`,
+		"program": `{command: ["./train.sh"], inherit_env: false}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := write(t, "", map[string]string{"train.sh": `
+#!/bin/sh
+for p in /proc/[0-9]*; do tr '\0' ' ' <$p/cmdline; echo; done >arguments 2>/dev/null
+for i in 1 2 3 4 5; do echo "{\"score\": $i}"; done
+echo "last words" >&2
+kill -SEGV $$
+`})
+			root := filepath.Dir(x.File)
+			tmp := filepath.Join(root, "tmp")
+			if err := os.Mkdir(tmp, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			put(t, x.File, `
+version: 1
+objective: {metric: score, mode: max}
+trainable: `+trainable+`
+space: {quality: {uniform: [0, 1]}}
+searcher: random
+scheduler: {plugin: rogue, do: panic elsewhere, times: 1, mark: `+filepath.Join(root, "lives")+`}
+failures: {retries: 1}
+checkpoint: {every: 1}
+reporters: [jsonl, csv, lines]
+trials: 2
+seed: 1
+`)
+			p := x.start(t, "SECRET_TOKEN="+canary, "TMPDIR="+tmp)
+			x.await(t, p, func() bool { return len(holding(t, x.dir, `"score"`)) > 0 })
+			for _, text := range append(hosttest.Processes(root), holding(t, tmp, canary)...) {
+				if strings.Contains(text, canary) || strings.HasPrefix(text, tmp) {
+					t.Errorf("while it runs it is in %s", text)
+				}
+			}
+			said := p.ends(t, map[string]int{"plugin": 0, "program": exitErrored}[name])
+			if strings.Contains(said, canary) {
+				t.Errorf("it is shown:\n%s", said)
+			}
+			for _, path := range holding(t, root, canary) {
+				t.Errorf("it is in %s", path)
+			}
+			if log, err := os.ReadFile(filepath.Join(x.dir, "host.log")); err != nil || !strings.Contains(string(log), "no luck") {
+				t.Errorf("the scheduler has not crashed, or its last words are lost: %v", err)
+			}
+			if looked := holding(t, x.dir, "train.sh"); name == "program" && len(looked) < 2 {
+				t.Errorf("the program has not looked: %q", looked)
+			}
+		})
+	}
+}
+
 // holding are the files below dir that hold a text.
 func holding(t *testing.T, dir, text string) (list []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) { // it has gone meanwhile
+			return nil
+		}
 		if err != nil || !d.Type().IsRegular() {
 			return err
 		}
 		b, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
 		if strings.Contains(string(b), text) || strings.Contains(path, text) {
 			list = append(list, path)
 		}
@@ -139,4 +207,23 @@ done
 		t.Errorf("the program heard %q (%v)", answers, err)
 	}
 	hosttest.CheckReplay(t, x.dir, plugged)
+}
+
+// 9.2: a host that fails itself leaves a report, and the canary is not in it.
+func TestSecretsOfAHostThatFails(t *testing.T) {
+	t.Parallel()
+	x := write(t, strings.NewReplacer("iterations: 30", "iterations: 30000", "max: 30", "max: 30000").Replace(long), nil)
+	p := x.start(t, "SECRET_TOKEN="+canary)
+	x.awaitResults(t, p, 1)
+	p.signal(t, syscall.SIGABRT)
+	<-p.exit
+	if said := p.out.String(); !strings.Contains(said, "goroutine") || strings.Contains(said, canary) {
+		t.Errorf("no traces of goroutines, or the canary:\n%.2000s", said)
+	}
+	if report := holding(t, x.dir, "goroutine "); len(report) == 0 {
+		t.Error("there is no report")
+	}
+	for _, path := range holding(t, filepath.Dir(x.File), canary) {
+		t.Errorf("it is in %s", path)
+	}
 }

@@ -80,6 +80,8 @@ trials: 9
 `, trials: 9},
 		{yaml: chaos + "searcher: random\nscheduler: {plugin: pbt, interval: 2}\nconcurrency: 3\n", trials: 12},
 		{yaml: chaos + "searcher: random\nscheduler: {plugin: asha, type: promotion, max: 9}\n", trials: 12},
+		{yaml: strings.Replace(chaos, "score: score}", "score: score, pauses: memory}", 1) +
+			"searcher: random\nscheduler: {plugin: asha, type: promotion, max: 9}\n", trials: 12}, // B-052
 		{yaml: chaos + "searcher: {plugin: tpe, startup: 2}\nscheduler: {plugin: asha, max: 9}\nrepeat: 2\npoints: [{quality: 0.5}]\n", trials: 24},
 	}
 }

@@ -16,14 +16,24 @@ import (
 // experiment and has started nothing yet: after a crash that took an earlier
 // host together with its warden (B-025).
 func KillLeftovers(dir string) int {
+	return killFamily(startedFor(dir))
+}
+
+// CountLeftovers is how many processes KillLeftovers would find, or of a host
+// that runs.
+func CountLeftovers(dir string) int { return len(family(startedFor(dir))) }
+
+// startedFor says by a variable of a process whether it was started for an
+// experiment.
+func startedFor(dir string) func(variable string) bool {
 	dir = filepath.Clean(dir)
-	return killFamily(func(variable string) bool {
+	return func(variable string) bool {
 		if trial, ok := strings.CutPrefix(variable, "TUNEHOST_TRIAL_DIR="); ok {
 			return strings.HasPrefix(trial, dir+"/")
 		}
 		mark, ok := strings.CutPrefix(variable, MarkVariable+"=")
 		return ok && strings.HasPrefix(mark, dir+markSign)
-	})
+	}
 }
 
 // KillMarked kills the processes of one host: those that bear the mark in their

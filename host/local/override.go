@@ -8,10 +8,11 @@ import (
 	"strings"
 )
 
-// maxGPUs and maxNodes bound what users make up.
+// Bounds of what users make up: GPUs of a node, nodes, and GPUs of all nodes.
 const (
-	maxGPUs  = 4096
-	maxNodes = 100_000
+	maxGPUs    = 4096
+	maxNodes   = 100_000
+	maxAllGPUs = 1 << 20
 )
 
 // Override changes what a node offers as the user says: "cpu=16,gpu=2,NAME=n,
@@ -71,6 +72,7 @@ func parseAmounts(text string) (map[string]string, error) {
 // "2x(cpu=4,gpu=1)+1x(cpu=64)" or "(cpu=4)". Each has GPUs of its own, "0", "1", ….
 func Virtual(text string) ([]Node, error) {
 	var nodes []Node
+	gpus := 0
 	for part := range strings.SplitSeq(text, "+") {
 		count, inner, err := parseGroup(strings.TrimSpace(part))
 		if err != nil {
@@ -82,6 +84,9 @@ func Virtual(text string) ([]Node, error) {
 		}
 		if len(nodes)+count > maxNodes {
 			return nil, fmt.Errorf("nodes %q: more than %d", text, maxNodes)
+		}
+		if gpus += count * len(n.GPUs); gpus > maxAllGPUs {
+			return nil, fmt.Errorf("nodes %q: more than %d GPUs", text, maxAllGPUs)
 		}
 		for range count {
 			n.Name = "node" + strconv.Itoa(len(nodes))

@@ -13,17 +13,23 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
 // version is the newest that this program knows.
 const version = 1
+
+// maxShown is how much of what a lock says is shown, in bytes.
+const maxShown = 512
+
+// maxBytes is larger than any lock is.
+const maxBytes = 64 << 20
 
 // File is tunehost.lock.
 type File struct {
@@ -82,19 +88,23 @@ func (f *File) Write(d storage.Dir) error {
 
 // Read is what an experiment has recorded; nil where it has no lock.
 func Read(d storage.Dir) (*File, error) {
-	text, err := os.ReadFile(Path(d))
+	text, err := storage.ReadFile(Path(d), maxBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
+	return parse(Path(d), text)
+}
+
+func parse(path string, text []byte) (*File, error) {
 	f := &File{}
 	if err := json.Unmarshal(text, f); err != nil {
-		return nil, fmt.Errorf("%s is damaged: %w; put it back, or go on with the plugins as they are: --accept-plugins", Path(d), err)
+		return nil, fmt.Errorf("%s is damaged: %w; put it back, or go on with the plugins as they are: --accept-plugins", path, err)
 	}
 	if f.Version != version {
-		return nil, fmt.Errorf("%s: version %d, but this program knows version %d: use a newer tunehost", Path(d), f.Version, version)
+		return nil, fmt.Errorf("%s: version %d, but this program knows version %d: use a newer tunehost", path, f.Version, version)
 	}
 	return f, nil
 }
@@ -111,7 +121,7 @@ func (f *File) Allows(now Plugin) error {
 		return nil
 	}
 	return fmt.Errorf("%s %q is not the one that this experiment began with: %s is %s, tunehost.lock has %s; put the old one back, or go on with this one: --accept-plugins",
-		now.Kind, now.Name, what, is, was)
+		now.Kind, now.Name, untrusted.Line(what, maxShown), is, untrusted.Line(was, maxShown))
 }
 
 func difference(now, then Plugin) (what, is, was string) {

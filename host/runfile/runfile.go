@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -23,6 +22,9 @@ import (
 
 // version is the newest that this program knows.
 const version = 1
+
+// maxBytes is larger than run.json and the experiment file ever are.
+const maxBytes = 64 << 20
 
 // File is run.json.
 type File struct {
@@ -39,6 +41,9 @@ type File struct {
 	// Extensions are the times when the experiment went on with another searcher,
 	// scheduler or space, in order.
 	Extensions []Extension `json:"extensions,omitempty"`
+	// Capacity is what the machine offered when it began; plugins are told of that,
+	// whatever machine it goes on with.
+	Capacity map[string]string `json:"capacity,omitempty"`
 	// Learned is what the searcher knows of other experiments; nil: nothing.
 	Learned *Learned `json:"learned,omitempty"`
 }
@@ -89,6 +94,17 @@ func (r *File) ID() (id journal.RunID, err error) {
 	return journal.RunID(b), nil
 }
 
+// Move says that the experiment file is elsewhere: on another machine. It returns
+// false where it is not.
+func (r *File) Move(file string) bool {
+	abs, err := filepath.Abs(file)
+	if err != nil || abs == r.File {
+		return false
+	}
+	r.File = abs
+	return true
+}
+
 // Path is where an experiment has it.
 func Path(d storage.Dir) string { return filepath.Join(d.Path(), "run.json") }
 
@@ -104,9 +120,12 @@ func (r *File) Write(d storage.Dir) error {
 // ErrNone is returned where no experiment is.
 var ErrNone = errors.New("there is no experiment here; `tunehost ls` shows those that there are")
 
+// ErrUnreadable is returned for a run.json that is damaged or of a newer version.
+var ErrUnreadable = errors.New("cannot be read")
+
 // Read reads what a directory holds, as it was recorded.
 func Read(d storage.Dir) (*File, *config.Experiment, error) {
-	text, err := os.ReadFile(Path(d))
+	text, err := storage.ReadFile(Path(d), maxBytes)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !d.Exists() {
 		return nil, nil, fmt.Errorf("%s: %w", d.Path(), ErrNone)
 	}
@@ -115,17 +134,20 @@ func Read(d storage.Dir) (*File, *config.Experiment, error) {
 	}
 	r := &File{}
 	if err := json.NewDecoder(bytes.NewReader(text)).Decode(r); err != nil {
-		return nil, nil, fmt.Errorf("%s is damaged: %w", Path(d), err)
+		return nil, nil, fmt.Errorf("%s %w: %w; put it back from a copy", Path(d), ErrUnreadable, err)
 	}
 	if r.Version != version {
-		return nil, nil, fmt.Errorf("%s: version %d, but this program knows version %d: use a newer tunehost", Path(d), r.Version, version)
+		return nil, nil, fmt.Errorf("%s %w: it has version %d, this program knows version %d: use a newer tunehost", Path(d), ErrUnreadable, r.Version, version)
 	}
-	source, err := os.ReadFile(d.Experiment())
+	source, err := storage.ReadFile(d.Experiment(), maxBytes)
 	if err != nil {
 		return nil, nil, err
 	}
 	e, err := r.Parse(source)
-	return r, e, err
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", d.Experiment(), err)
+	}
+	return r, e, nil
 }
 
 // Parse reads the recorded experiment file with the overrides.
@@ -137,7 +159,7 @@ func (r *File) Parse(source []byte) (*config.Experiment, error) {
 func (r *File) ParseAt(source []byte, extensions int) (*config.Experiment, error) {
 	sets := r.Overrides
 	if extensions < len(r.Extensions) {
-		sets = sets[:min(r.Extensions[extensions].Overrides, len(sets))]
+		sets = sets[:min(max(r.Extensions[extensions].Overrides, 0), len(sets))]
 	}
 	e, err := config.Parse(r.File, source, config.WithSet(sets...), config.WithoutTrainable())
 	if err != nil {

@@ -105,9 +105,7 @@ func equalStreams(f, g io.Reader) bool {
 // dropBlobs removes those that no checkpoint has any more.
 func dropBlobs(blobs string, files []File) {
 	for _, f := range files {
-		if len(f.SHA256) == 2*32 {
-			dropBlob(blobIn(blobs, f.SHA256))
-		}
+		dropBlob(blobIn(blobs, f.SHA256))
 	}
 }
 

@@ -52,14 +52,24 @@ func Stage(trialDir string, id uint32) (string, error) {
 func staging(trialDir string, id uint32) string { return CheckpointDir(trialDir, id) + beingMade }
 
 // Take brings a directory or file that a program made into the staging
-// directory. Inside the trial's directory it is moved, else copied.
+// directory. What the program has in the trial's directory is moved, all else copied.
 func Take(trialDir string, id uint32, from string) error {
 	if !filepath.IsAbs(from) {
 		from = filepath.Join(trialDir, from)
 	}
+	trialDir, err := filepath.EvalSymlinks(trialDir)
+	if err != nil {
+		return err
+	}
+	if from, err = placed(from); err != nil {
+		return fmt.Errorf("checkpoint %s: %w", from, reason(err))
+	}
 	info, err := os.Lstat(from)
 	if err != nil {
 		return fmt.Errorf("checkpoint %s: %w", from, reason(err))
+	}
+	if inside(from, staging(trialDir, id)) {
+		return &insideError{from}
 	}
 	files, err := Stage(trialDir, id)
 	if err != nil {
@@ -68,13 +78,35 @@ func Take(trialDir string, id uint32, from string) error {
 	if !info.IsDir() {
 		return copyFile(from, filepath.Join(files, filepath.Base(from)), info)
 	}
-	if inside(trialDir, from) {
+	if movable(trialDir, from) {
 		if err := os.Remove(files); err != nil {
 			return err
 		}
 		return os.Rename(from, files)
 	}
 	return copyTree(from, files)
+}
+
+// placed is where a file or folder is, without links on the way.
+func placed(path string) (string, error) {
+	parent, err := filepath.EvalSymlinks(filepath.Dir(filepath.Clean(path)))
+	if err != nil {
+		return path, err
+	}
+	return filepath.Join(parent, filepath.Base(path)), nil
+}
+
+// insideError says that a checkpoint would be a part of itself.
+type insideError struct{ from string }
+
+func (e *insideError) Error() string {
+	return fmt.Sprintf("checkpoint %s: it would be copied into itself; hand over a folder that holds nothing else", e.from)
+}
+
+// movable: checkpoints that are whole already stay where they are.
+func movable(trialDir, from string) bool {
+	all := filepath.Join(trialDir, checkpoints)
+	return inside(trialDir, from) && (!inside(all, from) || inside(OwnCheckpoints(trialDir), from))
 }
 
 func inside(dir, path string) bool {
@@ -85,6 +117,10 @@ func inside(dir, path string) bool {
 // copyTree copies regular files and directories; anything else is an error,
 // since a link or a device could lead out of the checkpoint.
 func copyTree(from, to string) error {
+	target, err := os.Lstat(to)
+	if err != nil {
+		return err
+	}
 	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -93,12 +129,14 @@ func copyTree(from, to string) error {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() {
-			return os.MkdirAll(filepath.Join(to, rel), dirMode)
-		}
 		info, err := d.Info()
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
+		case os.SameFile(info, target): // by a way that Take has not seen through
+			return &insideError{from}
+		case d.IsDir():
+			return os.MkdirAll(filepath.Join(to, rel), dirMode)
 		}
 		return copyFile(path, filepath.Join(to, rel), info)
 	})
@@ -129,6 +167,10 @@ func kindOf(m fs.FileMode) string {
 		return "a pipe"
 	case m&fs.ModeSocket != 0:
 		return "a socket"
+	case m.IsDir():
+		return "a folder"
+	case m.IsRegular():
+		return "a file"
 	}
 	return "a special file"
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // sealedMode is that of a checkpoint's files: nobody writes to them any more.
@@ -25,7 +26,11 @@ func (d Dir) Commit(trialDir string, id uint32, m Manifest) (bytes int64, err er
 }
 
 func commit(on disk, blobs, trialDir string, id uint32, m Manifest) (bytes int64, err error) {
-	dir, final := staging(trialDir, id), CheckpointDir(trialDir, id)
+	return commitAs(on, blobs, trialDir, staging(trialDir, id), CheckpointDir(trialDir, id), m)
+}
+
+// commitAs makes what is staged in dir whole under its final name.
+func commitAs(on disk, blobs, trialDir, dir, final string, m Manifest) (bytes int64, err error) {
 	s := sealer{disk: on, blobs: blobs, dir: dir}
 	if m.Files, err = s.seal(); err != nil {
 		return 0, err
@@ -35,11 +40,11 @@ func commit(on disk, blobs, trialDir string, id uint32, m Manifest) (bytes int64
 		return 0, err
 	}
 	listed := filepath.Join(dir, manifest)
-	return m.bytes(), steps(
+	return m.Size(), steps(
 		func() error { return on.write(listed, text) },
 		func() error { return on.sync(listed) },
 		func() error { return on.sync(dir) },
-		func() error { return removeCheckpoint(on, final) }, // of an earlier host, and not recorded
+		func() error { return removeCheckpoint(on, final) }, // of an earlier host
 		func() error { return on.rename(dir, final) },
 		func() error { return on.sync(filepath.Dir(final)) },
 		// The folders above may be new, too.
@@ -83,6 +88,8 @@ func (s *sealer) seal() (files []File, err error) {
 			return nil
 		case !d.Type().IsRegular():
 			return fmt.Errorf("checkpoint: %s is %s; a checkpoint may hold only plain files and folders", path, kindOf(d.Type()))
+		case !utf8.ValidString(strings.TrimPrefix(path, top)): // a manifest, which is JSON, could not name it
+			return fmt.Errorf("checkpoint: the name %q is not UTF-8; rename the file", path)
 		case len(s.files) == maxFiles:
 			return fmt.Errorf("checkpoint: more than %d files", maxFiles)
 		}

@@ -3,21 +3,29 @@ package storage
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 )
 
 const (
 	manifest = "MANIFEST.json"
 	// maxFiles is how many files one checkpoint may have.
 	maxFiles = 100_000
+	// maxManifest is larger than any that lists so many.
+	maxManifest = 512 << 20
 )
+
+var sha256Pattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 // Manifest lists what a checkpoint holds; a checkpoint without one is not whole.
 type Manifest struct {
 	Trial     uint32 `json:"trial"`
 	Attempt   uint32 `json:"attempt"`
 	Iteration uint64 `json:"iteration"`
+	// Format is that of an exported model; "" of a checkpoint.
+	Format string `json:"format,omitempty"`
 	// Parent is the checkpoint that the attempt went on from.
 	Parent *Parent `json:"parent,omitempty"`
 	// Files are sorted by path.
@@ -37,7 +45,8 @@ type File struct {
 	SHA256 string `json:"sha256"`
 }
 
-func (m *Manifest) bytes() (sum int64) {
+// Size is the sum of the files, in bytes.
+func (m *Manifest) Size() (sum int64) {
 	for _, f := range m.Files {
 		sum += f.Bytes
 	}
@@ -51,14 +60,49 @@ func (m *Manifest) text() ([]byte, error) {
 
 // ReadManifest reads a checkpoint's manifest. Every error is a [DamagedError].
 func ReadManifest(dir string) (m Manifest, err error) {
-	text, err := os.ReadFile(filepath.Join(dir, manifest))
-	if err != nil {
-		return m, &DamagedError{dir, fmt.Sprintf("%s: %v", manifest, reason(err))}
+	text, err := readPlain(filepath.Join(dir, manifest), maxManifest)
+	if err == nil {
+		m, err = parseManifest(text)
 	}
-	if err := json.Unmarshal(text, &m); err != nil {
-		return m, &DamagedError{dir, fmt.Sprintf("%s: %v", manifest, err)}
+	if err != nil {
+		return Manifest{}, &DamagedError{dir, fmt.Sprintf("%s: %v", manifest, reason(err))}
 	}
 	return m, nil
+}
+
+func parseManifest(text []byte) (m Manifest, err error) {
+	if err = json.Unmarshal(text, &m); err == nil {
+		err = m.sound()
+	}
+	return m, err
+}
+
+// readPlain reads a plain file, and no link, of a size that is expected.
+func readPlain(path string, limit int64) ([]byte, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	return readSized(path, info, limit)
+}
+
+// sound says whether the list of files is one that a host makes: each once, in order,
+// and none outside.
+func (m *Manifest) sound() error {
+	if len(m.Files) > maxFiles {
+		return fmt.Errorf("%d files, more than the %d possible", len(m.Files), maxFiles)
+	}
+	for i, f := range m.Files {
+		switch {
+		case !fs.ValidPath(f.Path) || f.Path == ".":
+			return fmt.Errorf("%q is no path of a checkpoint's file", f.Path)
+		case !sha256Pattern.MatchString(f.SHA256): // files are found by it
+			return fmt.Errorf("%q of %s is no SHA-256", f.SHA256, f.Path)
+		case i > 0 && f.Path <= m.Files[i-1].Path:
+			return fmt.Errorf("%q is there twice, or not in order", f.Path)
+		}
+	}
+	return nil
 }
 
 // DamagedError says that a checkpoint is not what was saved.
@@ -126,4 +170,20 @@ func (f *File) compare(sum string, err error) error {
 		return fmt.Errorf("%s was changed", f.Path)
 	}
 	return nil
+}
+
+// ManifestText is a checkpoint's manifest as it stands.
+func ManifestText(dir string) ([]byte, error) { return os.ReadFile(filepath.Join(dir, manifest)) }
+
+// FileIn is where a checkpoint has the file of its manifest.
+func FileIn(dir, path string) string { return filepath.Join(dir, contents, filepath.FromSlash(path)) }
+
+// NoCheckpoint says that no checkpoint is in or below a folder of this name: it
+// holds a checkpoint's files, or is one that is being made or removed.
+func NoCheckpoint(name string) bool {
+	switch filepath.Ext(name) {
+	case beingMade, beingGone:
+		return true
+	}
+	return name == contents || name == restored || name == own || name == exporting
 }

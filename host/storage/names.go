@@ -28,7 +28,7 @@ func TrialName(number uint32, id, label string, varied []Value) string {
 		}
 		name += part
 	}
-	return name
+	return strings.TrimRight(name, ".") // which some systems leave out
 }
 
 // clean leaves what every file system takes and no shell or person stumbles

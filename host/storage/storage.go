@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // Modes: the owner alone reads what an experiment wrote (B-092).
@@ -67,6 +68,9 @@ func (d Dir) Trials() string { return filepath.Join(d.path, "trials") }
 // Log is the host's log.
 func (d Dir) Log() string { return filepath.Join(d.path, "host.log") }
 
+// Crash is the report of a host that failed itself.
+func (d Dir) Crash() string { return filepath.Join(d.path, "crash.txt") }
+
 // Control is a file with the address at which the running host listens.
 func (d Dir) Control() string { return filepath.Join(d.path, "control") }
 
@@ -88,9 +92,26 @@ func (d Dir) Trial(name string) string { return filepath.Join(d.path, "trials", 
 // takes little longer than its files.
 func (d Dir) MakeTrialDir(dir string, params []byte) error {
 	if err := os.Mkdir(dir, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
+		return unusable(err)
 	}
 	return os.WriteFile(filepath.Join(dir, "params.json"), append(params[:len(params):len(params)], '\n'), fileMode)
+}
+
+// UnusableError: no trial of the experiment can have a directory.
+type UnusableError struct{ Err error }
+
+func (e *UnusableError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *UnusableError) Unwrap() error { return e.Err }
+
+// unusable tells what is wrong with the directory of all trials from what is with
+// one's name.
+func unusable(err error) error {
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.EROFS) {
+		return &UnusableError{err}
+	}
+	return err
 }
 
 // WriteFile replaces a file of the experiment at once: readers see the old one
@@ -98,12 +119,38 @@ func (d Dir) MakeTrialDir(dir string, params []byte) error {
 func WriteFile(path string, content []byte) error {
 	tmp := path + ".tmp"
 	if err := writeSynced(tmp, content); err != nil {
+		_ = os.Remove(tmp) // half of it, where there was no room
 		return err
 	}
 	if err := os.Rename(tmp, path); err != nil {
 		return err
 	}
 	return syncDir(filepath.Dir(path))
+}
+
+// ReadFile reads a file of an experiment, which may be a link to one. What is no file,
+// or larger than any that a host makes, is an error: a pipe would be waited for, a device
+// has no end.
+func ReadFile(path string, limit int64) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	text, err := readSized(path, info, limit)
+	if err != nil && reason(err) == err {
+		err = fmt.Errorf("%s: %w", path, err)
+	}
+	return text, err
+}
+
+func readSized(path string, info fs.FileInfo, limit int64) ([]byte, error) {
+	switch {
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("it is %s, not a file", kindOf(info.Mode()))
+	case info.Size() > limit:
+		return nil, fmt.Errorf("it has %d bytes, more than the %d possible", info.Size(), limit)
+	}
+	return os.ReadFile(path)
 }
 
 func writeSynced(path string, content []byte) error {

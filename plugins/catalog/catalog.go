@@ -10,6 +10,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/schedulers/hyperband"
 	"github.com/tunehost/tunehost/plugins/schedulers/median"
 	"github.com/tunehost/tunehost/plugins/schedulers/moasha"
+	"github.com/tunehost/tunehost/plugins/schedulers/pasha"
 	"github.com/tunehost/tunehost/plugins/schedulers/patience"
 	"github.com/tunehost/tunehost/plugins/schedulers/pb2"
 	"github.com/tunehost/tunehost/plugins/schedulers/pbt"
@@ -37,6 +38,6 @@ var Searchers = []sdk.SearcherPlugin{
 
 // Schedulers are those of tunehost.
 var Schedulers = []sdk.SchedulerPlugin{
-	fifo.Plugin, asha.Plugin, moasha.Plugin, hyperband.Plugin, brackets.Plugin, median.Plugin, patience.Plugin,
+	fifo.Plugin, asha.Plugin, moasha.Plugin, pasha.Plugin, hyperband.Plugin, brackets.Plugin, median.Plugin, patience.Plugin,
 	wilcoxon.Plugin, pbt.Plugin, pb2.Plugin, pbtreplay.Plugin, resources.Plugin,
 }

@@ -100,4 +100,12 @@ type Problem struct {
 	Trials int
 	// Concurrency is how many may run at a time; 0 when not bounded.
 	Concurrency int
+	// Request is what each trial asks for, as the experiment file writes it, in
+	// JSON: {"cpu": "2", "memory": "4294967296"}. Empty where that is not known, or
+	// is several bundles.
+	Request []byte
+	// Capacity is what there was in all when the experiment began, in the same
+	// form: it stays so for the plugin, whatever machine the experiment goes on
+	// with. Empty where trials are run by somebody else.
+	Capacity []byte
 }

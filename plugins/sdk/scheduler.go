@@ -59,7 +59,8 @@ const (
 	Resume CommandKind = iota + 1
 	// StopTrial: a trial that waits or is paused is ended.
 	StopTrial
-	// Exploit: Trial goes on from Donor's checkpoint with Point.
+	// Exploit: Trial goes on from Donor's checkpoint with Point. Donor may be
+	// Trial itself, which then only changes its parameters.
 	Exploit
 	// Resize: a paused trial's request for resources changes.
 	Resize
@@ -75,7 +76,8 @@ type Command struct {
 	// Point is the trial's new assignment (Exploit), or nil.
 	Point space.Point
 	// Resources is the new request, as the experiment file writes it, in
-	// JSON (Resize).
+	// JSON (Resize): {"cpu": 2}, or a group,
+	// {"bundles": [{"cpu": 1}, {"cpu": 1}], "strategy": "spread"}.
 	Resources []byte
 	Reason    string
 }

@@ -62,10 +62,14 @@ type Trial struct {
 	Restore string
 	// Iteration is the iteration of that checkpoint, or 0.
 	Iteration uint64
-	// Resources is the JSON of what was granted: {"cpu": "1", …}.
+	// Resources is the JSON of what was granted: {"cpu": "1", …}; of a group,
+	// the sum.
 	Resources []byte
-	// Devices are the ids of the GPUs granted.
+	// Devices are the ids of the GPUs granted, each once.
 	Devices []string
+	// Bundles are the places that were granted, in the order of the request:
+	// one, but for a group (placement in the experiment file).
+	Bundles []Bundle
 	// CheckpointEvery: results at multiples of it will be saved (0: none).
 	CheckpointEvery uint64
 	// CheckpointAtEnd: the last result (Result.Done) will be saved.
@@ -74,6 +78,20 @@ type Trial struct {
 	RunAhead int
 	// GraceSeconds is the time that a stopped trial has to clean up.
 	GraceSeconds float64
+	// Export are the formats in which the model is wanted when the trial ends
+	// well, and ExportDir where they go: see [ExportWith].
+	Export    []string
+	ExportDir string
+}
+
+// Bundle is one place that was granted: a part of one node.
+type Bundle struct {
+	// Node is the name of the node.
+	Node string
+	// Resources is the JSON of the place's amounts: {"cpu": "1", …}.
+	Resources []byte
+	// Devices are the ids of the node's GPUs that are granted here.
+	Devices []string
 }
 
 // Result is one report.

@@ -17,6 +17,7 @@ type life struct {
 	mu     sync.Mutex
 	dead   error
 	opened bool
+	direct bool // calls are not given up
 }
 
 // end makes later calls fail with err; the first end counts.
@@ -57,7 +58,7 @@ func call[T any](ctx context.Context, l *life, name string, f func() (T, error))
 	if err := l.err(); err != nil {
 		return zero, l.failure(plugin.Crashed, "cannot be called: "+err.Error(), err)
 	}
-	if ctx.Done() == nil { // nothing to wait for but the answer
+	if l.direct || ctx.Done() == nil { // nothing to wait for but the answer
 		v, err := f()
 		return v, l.answered(name, err)
 	}

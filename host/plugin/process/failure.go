@@ -58,6 +58,10 @@ func (p *Process) startFailure(ctx, within context.Context, err error) error {
 		return fail("cannot be used: " + s.Message()) // what Describe answered
 	}
 	switch how := p.runner.status(exitWait); {
+	case (socket == "" || p.conn != nil) && p.runner.signalled():
+		// By somebody, or by the kernel for want of memory: it may do better the
+		// next time.
+		return p.failure(plugin.Crashed, how+" before it was ready", err)
 	case how != "" && socket == "":
 		return fail(how + " before the handshake: it is no tunehost plugin, or it failed to start")
 	case how != "" && p.conn != nil:

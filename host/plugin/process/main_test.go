@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -40,6 +41,10 @@ func TestMain(m *testing.M) {
 // protocol.
 var programs = map[string]func(){
 	"bad-garbage": func() { fmt.Println("hello world") },
+	"bad-killed": func() {
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {}
+	},
 	"bad-exit": func() {
 		fmt.Fprintln(os.Stderr, "no module named numpy")
 		os.Exit(7)

@@ -76,6 +76,17 @@ func wantNotStarted(t *testing.T, c process.Config, says ...string) {
 	}
 }
 
+// A program that was killed while it started may be started again.
+func TestKilledAtItsStart(t *testing.T) {
+	p, err := process.Start(t.Context(), self(t, sdk.KindSearcher, "bad-killed"))
+	if err == nil {
+		_ = p.Close()
+	}
+	if plugin.FailureOf(err) != plugin.Crashed || !strings.Contains(err.Error(), "was ended by signal 9 (killed) before it was ready") {
+		t.Errorf("%q: %v", plugin.FailureOf(err), err)
+	}
+}
+
 // B-074
 func TestNoProgram(t *testing.T) {
 	c := process.Config{Kind: sdk.KindSearcher, Name: "x", Path: "/no/such/program"}

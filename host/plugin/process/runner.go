@@ -200,6 +200,17 @@ func (r *runner) status(wait time.Duration) string {
 	return describeExit(r.cmd.ProcessState)
 }
 
+// signalled says that the process has ended, by a signal.
+func (r *runner) signalled() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.cmd == nil || r.cmd.ProcessState == nil {
+		return false
+	}
+	_, ok := endSignal(r.cmd.ProcessState)
+	return ok
+}
+
 // Wait implements goplugin.Runner.
 func (r *runner) Wait(context.Context) error {
 	<-r.ended

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/hashicorp/go-hclog"
+	"github.com/tetratelabs/wazero/api"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -83,4 +85,67 @@ func FuzzTraining(f *testing.F) {
 			}
 		}
 	})
+}
+
+// calling is a module that calls, with a memory.
+type calling struct {
+	api.Module
+	memory lent
+}
+
+func (c *calling) Memory() api.Memory { return &c.memory }
+
+type lent struct {
+	api.Memory
+	bytes []byte
+}
+
+func (l *lent) Size() uint32 { return uint32(len(l.bytes)) }
+
+func (l *lent) Read(ptr, size uint32) ([]byte, bool) {
+	if uint64(ptr)+uint64(size) > uint64(len(l.bytes)) {
+		return nil, false
+	}
+	return l.bytes[ptr : ptr+size : ptr+size], true
+}
+
+// FuzzCalls: whatever addresses, lengths and levels a module calls with or answers with,
+// it has broken a rule, or what is taken is a copy within the limits.
+func FuzzCalls(f *testing.F) {
+	f.Add([]byte("\x00answer"), uint32(0), uint32(7), int32(1), 3)
+	f.Add([]byte("\xff\xfe\x1b[2J\n"), uint32(4), uint32(1<<32-1), int32(-1), 1<<20)
+	f.Add([]byte{}, uint32(1<<32-1), uint32(1<<32-1), int32(99), 0)
+	f.Fuzz(func(t *testing.T, memory []byte, ptr, size uint32, level int32, limit int) {
+		limit = max(limit, 0) % (1 << 16)
+		mod := &calling{memory: lent{bytes: memory}}
+		i := &instance{of: &module{log: hclog.NewNullLogger()}, mod: mod}
+		if answer, err := i.answer(ptr, size, limit); err == nil && (len(answer) == 0 || len(answer) > limit+1) || (err != nil) != (i.dead != nil) {
+			t.Fatal(answer, err, i.dead)
+		}
+		for _, call := range []func() int{
+			func() int { return len(i.argument(mod, abi.ImportReport, ptr, size, limit)) - limit },
+			func() int {
+				line := i.text(mod, ptr, size)
+				i.write(level, line)
+				return len(line) - 3*abi.MaxLogBytes - 10
+			},
+			func() int { i.attempt(abi.ImportSaved); return 0 },
+		} {
+			if most := violated(call); most > 0 {
+				t.Fatalf("%d bytes too many", most)
+			}
+		}
+	})
+}
+
+// violated calls, and lets only violations pass.
+func violated(call func() int) (most int) {
+	defer func() {
+		if v := recover(); v != nil {
+			if _, ok := v.(*violation); !ok {
+				panic(v)
+			}
+		}
+	}()
+	return call()
 }

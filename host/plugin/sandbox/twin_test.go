@@ -185,7 +185,7 @@ func (m twins) schedulers(t *testing.T) {
 		switch name {
 		case "fifo":
 			continue // it never decides
-		case "asha", "hyperband", "moasha", "bohb":
+		case "asha", "pasha", "hyperband", "moasha", "bohb":
 			options = `{"max": 27}`
 		case "pbt", "pb2":
 			options = `{"interval": 3}`

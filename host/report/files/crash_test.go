@@ -165,32 +165,39 @@ func crash(t *rapid.T, dir string, events []report.Event) {
 	}
 }
 
-// B-087
-func TestAFullDiskIsWaitedFor(t *testing.T) {
-	s := &story{dir: newDir(t, 2)}
-	for i := range 6 {
-		s.result(core.TrialNo(i%2), 1, uint64(i/2+1), acc(float64(i)))
-	}
-	r := newReporter(s.dir)
-	full := false
-	r.open.writeAt = func(f *os.File, b []byte, at int64) (int, error) {
-		if full {
-			n, _ := f.WriteAt(b[:len(b)/2], at)
-			return n, &os.PathError{Op: "write", Path: f.Name(), Err: syscall.ENOSPC}
-		}
-		return f.WriteAt(b, at)
-	}
-	for i := range s.events {
-		full = i > 0 && i < 4
-		if err := r.Report(s.events[i : i+1]); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write(t, r, nil)
-	want(t, marks(t, s.dir, JSONL), "1/1 2/1 3/1")
-	want(t, marks(t, s.dir, CSV), "1/1 2/1 3/1")
-	if n := Reported(s.dir); n != 6 {
-		t.Errorf("%d is noted", n)
+// B-087: what cannot be written is kept and written once it can be, whether it was
+// room that lacked or a permission; the user is told of the latter here, and of the
+// former by the host.
+func TestWhatCannotBeWrittenWaits(t *testing.T) {
+	for cause, told := range map[error]int{syscall.ENOSPC: 0, syscall.EDQUOT: 0, syscall.EACCES: 1, syscall.EROFS: 1} {
+		t.Run(cause.Error(), func(t *testing.T) {
+			s := &story{dir: newDir(t, 2)}
+			for i := range 6 {
+				s.result(core.TrialNo(i%2), 1, uint64(i/2+1), acc(float64(i)))
+			}
+			r, warned := newReporter(s.dir), 0
+			r.warn = func(string) { warned++ }
+			stuck := false
+			r.open.writeAt = func(f *os.File, b []byte, at int64) (int, error) {
+				if stuck {
+					n, _ := f.WriteAt(b[:len(b)/2], at)
+					return n, &os.PathError{Op: "write", Path: f.Name(), Err: cause}
+				}
+				return f.WriteAt(b, at)
+			}
+			for i := range s.events {
+				stuck = i > 0 && i < 4
+				if err := r.Report(s.events[i : i+1]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			write(t, r, nil)
+			want(t, marks(t, s.dir, JSONL), "1/1 2/1 3/1")
+			want(t, marks(t, s.dir, CSV), "1/1 2/1 3/1")
+			if n := Reported(s.dir); n != 6 || warned != told {
+				t.Errorf("%d is noted, and the user was told %d times", n, warned)
+			}
+		})
 	}
 }
 

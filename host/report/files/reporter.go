@@ -19,6 +19,9 @@ type Options struct {
 	Formats []Format
 	// Now is the time of day; it says when to note how far the files are.
 	Now func() time.Time
+	// Warn hears once why the files are behind, where it is not for a full disk;
+	// nil: nobody does.
+	Warn func(text string)
 	// MaxOpen is how many trials' files stay open; 0: 256.
 	MaxOpen int
 }
@@ -30,15 +33,18 @@ const (
 	maxBacklogEvents = 200_000
 )
 
-// Reporter writes the files of the package. While the disk is full it keeps
-// what it is told, up to a bound, and writes it once there is room (B-087).
+// Reporter writes the files of the package. While the disk is full, or it is not
+// allowed to write, it keeps what it is told, up to a bound, and writes it once it
+// can (B-087).
 type Reporter struct {
 	dir     string
+	warn    func(string)
 	now     func() time.Time
 	sync    func(dir string) error
 	open    *openFiles
 	naming  naming
 	backlog []report.Event
+	stuck   bool   // and the user knows
 	last    uint64 // written, but perhaps not on disk
 	noted   uint64 // in the position file
 	noteAt  time.Time
@@ -51,7 +57,10 @@ func New(o Options) *Reporter {
 	if o.MaxOpen == 0 {
 		o.MaxOpen = defaultOpenTrials
 	}
-	return &Reporter{dir: o.Dir, now: o.Now, sync: syncAll, open: newOpenFiles(o.Formats, o.MaxOpen),
+	if o.Warn == nil {
+		o.Warn = func(string) {}
+	}
+	return &Reporter{dir: o.Dir, warn: o.Warn, now: o.Now, sync: syncAll, open: newOpenFiles(o.Formats, o.MaxOpen),
 		noted: Reported(o.Dir), noteAt: o.Now().Add(noteEvery)}
 }
 
@@ -63,17 +72,27 @@ func (r *Reporter) Report(events []report.Event) error {
 		r.backlog = nil
 	}
 	done, err := r.take(events)
-	if rest := events[done:]; noSpace(err) && len(rest) <= maxBacklogEvents {
+	if rest := events[done:]; passes(err) && len(rest) <= maxBacklogEvents {
 		if !waited {
 			rest = copyOf(rest)
 		}
 		r.backlog = rest
+		r.explain(err)
 		return nil
 	}
 	if err != nil {
 		return err
 	}
+	r.stuck = false
 	return r.noteSometimes()
+}
+
+// explain says why nothing is written, once. A full disk is the host's to say.
+func (r *Reporter) explain(err error) {
+	if !r.stuck && !noSpace(err) {
+		r.stuck = true
+		r.warn("results of trials wait to be written until that is allowed again: " + err.Error())
+	}
 }
 
 // Close writes what is left.
@@ -163,7 +182,7 @@ func (r *Reporter) noteSometimes() error {
 		return nil
 	}
 	r.noteAt = now.Add(noteEvery)
-	if err := r.note(); !noSpace(err) {
+	if err := r.note(); !passes(err) {
 		return err
 	}
 	return nil
@@ -190,6 +209,11 @@ func gone(err error) error {
 		return nil
 	}
 	return err
+}
+
+// passes: it is worth to try again later.
+func passes(err error) bool {
+	return noSpace(err) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
 }
 
 func noSpace(err error) bool {

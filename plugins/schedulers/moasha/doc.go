@@ -4,9 +4,9 @@
 // the searcher.
 //
 // Source: Schmucker, Donini, Zafar, Salinas, Archambeau, "Multi-objective
-// Asynchronous Successive Halving", 2021, https://arxiv.org/abs/2106.12639; layers
-// and crowding are those of Deb, Pratap, Agarwal, Meyarivan, "A Fast and Elitist
-// Multiobjective Genetic Algorithm: NSGA-II", 2002.
+// Asynchronous Successive Halving", 2021, https://arxiv.org/abs/2106.12639, with its
+// order by an ε-net; layers are those of Deb, Pratap, Agarwal, Meyarivan, "A Fast and
+// Elitist Multiobjective Genetic Algorithm: NSGA-II", 2002.
 //
 // # Options
 //
@@ -22,11 +22,11 @@
 //
 // Those recorded are peeled into layers: the first are those that none dominates
 // (is better in one objective and worse in none), the next those that none but the
-// first dominate, and so on. Better layers come first. Of the layer that does not
-// fit whole, those come first that have most room around them: the distance between
-// the neighbours on both sides, as a share of the layer's range, summed over the
-// objectives; the ends have infinite room. Equals share one place and go on
-// together. So with one objective it decides as asha does.
+// first dominate, and so on. Better layers come first. Of the layer that does not fit
+// whole, those come first that lie apart, in the order of an ε-net: the best by the first
+// objective, and then always the one that is farthest from all before it, measured in
+// shares of the layer's ranges. Equals share one place and go on together. So with one
+// objective it decides as asha does.
 //
 // A trial with a loss that is not finite is recorded as worst in all, and always
 // stopped at the rung. Trials that ended keep their places. Decisions are final: a
@@ -34,9 +34,10 @@
 //
 // # Limits
 //
-// The paper also ranks a layer by an ε-net, which costs a pass over the layer for
-// each place; crowding costs one sort. Layers are kept up to date as trials are
-// recorded: a result costs up to O(n) comparisons for n at the rung, and a sort of
-// one layer where that does not fit whole. There are no brackets and no promotion:
-// which trials are among the best changes in too many places at once.
+// No structure is known that keeps layers in O(log n) for any number of objectives.
+// With two, layers are lines: a result finds its layer in O(log² n), moves those that it
+// displaces, and only where its layer does not fit whole is the net made anew, in
+// O(k log k) for k in that layer. With more, a result costs up to O(n) comparisons for
+// n at the rung, and O(k²) for that layer. There are no brackets and no promotion: which
+// trials are among the best changes in too many places at once.
 package moasha

@@ -1,18 +1,22 @@
 package moasha
 
 import (
-	"cmp"
-	"math"
 	"slices"
 	"sort"
 )
 
 // layers are the vectors recorded at a rung: those of a layer are dominated by one
 // of the layer before, and by none of their own or a later one.
-type layers [][]vector
+type layers []layer
+
+// layer has vectors of which none dominates another, in the order of compare. With two
+// losses the second falls where the first rises, so that much is found by halving.
+type layer []vector
 
 // vector has a trial's losses, smaller is better, without NaN.
 type vector []float64
+
+func compare(a, b vector) int { return slices.Compare(a, b) }
 
 // dominates says whether a is better than b somewhere and worse nowhere.
 func (a vector) dominates(b vector) bool {
@@ -26,9 +30,46 @@ func (a vector) dominates(b vector) bool {
 	return better
 }
 
-// dominated says whether one of the group dominates v.
-func dominated(group []vector, v vector) bool {
-	return slices.ContainsFunc(group, func(w vector) bool { return w.dominates(v) })
+// dominates says whether one of the layer dominates v.
+func (l layer) dominates(v vector) bool {
+	if len(v) != 2 {
+		return slices.ContainsFunc(l, func(w vector) bool { return w.dominates(v) })
+	}
+	// Of those that are no worse in the first, the last is best in the second.
+	i := sort.Search(len(l), func(i int) bool { return l[i][0] > v[0] })
+	return i > 0 && l[i-1].dominates(v)
+}
+
+// window has the indices between which those are that the coming may dominate.
+func (l layer) window(coming layer) (from, to int) {
+	if len(coming[0]) != 2 {
+		return 0, len(l)
+	}
+	first, last := coming[0][0], coming[len(coming)-1][1]
+	from = sort.Search(len(l), func(i int) bool { return l[i][0] >= first })
+	to = sort.Search(len(l), func(i int) bool { return l[i][1] < last })
+	return from, max(from, to)
+}
+
+// meet takes in those that come, and returns those that they displace.
+func (l *layer) meet(coming layer) (leave layer) {
+	from, to := l.window(coming)
+	mixed := slices.Clone(coming)
+	for _, w := range (*l)[from:to] {
+		if coming.dominates(w) {
+			leave = append(leave, w)
+		} else {
+			mixed = append(mixed, w)
+		}
+	}
+	slices.SortStableFunc(mixed, compare)
+	*l = slices.Replace(*l, from, to, mixed...)
+	return leave
+}
+
+// under says whether each of the layer is dominated by one that comes.
+func (l layer) under(coming layer) bool {
+	return !slices.ContainsFunc(l, func(w vector) bool { return !coming.dominates(w) })
 }
 
 // add puts v into its layer, which it returns, and moves those that it displaces
@@ -36,33 +77,16 @@ func dominated(group []vector, v vector) bool {
 // Steady-State Evolutionary Multiobjective Optimization", 2017).
 func (l *layers) add(v vector) int {
 	// What a layer dominates, the layer before dominates as well.
-	at := sort.Search(len(*l), func(i int) bool { return !dominated((*l)[i], v) })
-	moving := []vector{v}
+	at := sort.Search(len(*l), func(i int) bool { return !(*l)[i].dominates(v) })
+	moving := layer{v}
 	for i := at; len(moving) > 0; i++ {
-		if i == len(*l) || all((*l)[i], moving) {
+		if i == len(*l) || (*l)[i].under(moving) {
 			*l = slices.Insert(*l, i, moving)
 			break
 		}
-		(*l)[i], moving = meet((*l)[i], moving)
+		moving = (*l)[i].meet(moving)
 	}
 	return at
-}
-
-// all says whether each of the group is dominated by one that comes.
-func all(group, coming []vector) bool {
-	return !slices.ContainsFunc(group, func(w vector) bool { return !dominated(coming, w) })
-}
-
-// meet is the group with those that come, and what they displace.
-func meet(group, coming []vector) (stay, leave []vector) {
-	for _, w := range group {
-		if dominated(coming, w) {
-			leave = append(leave, w)
-		} else {
-			stay = append(stay, w)
-		}
-	}
-	return append(stay, coming...), leave
 }
 
 // before is how many are in layers before number k.
@@ -71,46 +95,4 @@ func (l layers) before(k int) (n int) {
 		n += len(group)
 	}
 	return n
-}
-
-// roomy says whether v, one of the group, is among the k that have most room, or
-// equals one of them.
-func roomy(group []vector, v vector, k int) bool {
-	distinct := slices.Clone(group)
-	slices.SortFunc(distinct, func(a, b vector) int { return slices.Compare(a, b) })
-	distinct = slices.CompactFunc(distinct, func(a, b vector) bool { return slices.Equal(a, b) })
-	own, _ := slices.BinarySearchFunc(distinct, v, func(a, b vector) int { return slices.Compare(a, b) })
-	room := crowding(distinct)
-	ahead := 0
-	for _, w := range group {
-		if i, _ := slices.BinarySearchFunc(distinct, w, func(a, b vector) int { return slices.Compare(a, b) }); room[i] > room[own] || room[i] == room[own] && i < own {
-			ahead++
-		}
-	}
-	return ahead < k
-}
-
-// crowding is the room around each of distinct vectors.
-func crowding(group []vector) []float64 {
-	room := make([]float64, len(group))
-	order := make([]int, len(group))
-	for m := range group[0] {
-		for i := range order {
-			order[i] = i
-		}
-		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(group[a][m], group[b][m]) })
-		widen(room, group, order, m)
-	}
-	return room
-}
-
-// widen adds the distances between the neighbours by loss m.
-func widen(room []float64, group []vector, order []int, m int) {
-	last := len(order) - 1
-	room[order[0]], room[order[last]] = math.Inf(1), math.Inf(1)
-	// Halves, because a range may overflow.
-	span := group[order[last]][m]/2 - group[order[0]][m]/2
-	for i := 1; i < last && span > 0; i++ {
-		room[order[i]] += (group[order[i+1]][m]/2 - group[order[i-1]][m]/2) / span
-	}
 }

@@ -115,8 +115,8 @@ func (s *scheduler) record(e *sdk.Event, t *trial, k int) string {
 	case before >= keep:
 		return fmt.Sprintf("%s at iteration %d is in layer %d: %d are in better ones, and only the best %d of %d at rung %d go on",
 			s.text(v), e.Iteration, layer+1, before, keep, r.len, s.at[k])
-	case before+len(group) > keep && !roomy(group, v, keep-before):
-		return fmt.Sprintf("%s at iteration %d is in a crowd: of the %d in its layer, %d go on to make the best %d of %d at rung %d",
+	case before+len(group) > keep && !group.among(v, keep-before):
+		return fmt.Sprintf("%s at iteration %d is close to others: of the %d in its layer, %d that lie apart go on to make the best %d of %d at rung %d",
 			s.text(v), e.Iteration, len(group), keep-before, keep, r.len, s.at[k])
 	}
 	return ""

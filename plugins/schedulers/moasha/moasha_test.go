@@ -90,11 +90,11 @@ func open1(t *rapid.T, plugin sdk.SchedulerPlugin, options []byte) sdk.Scheduler
 
 // peel is the layers a second time: those that none of the rest dominates, again
 // and again.
-func peel(rest []vector) (all [][]vector) {
+func peel(rest layer) (all layers) {
 	for len(rest) > 0 {
-		var group, behind []vector
+		var group, behind layer
 		for _, v := range rest {
-			if dominated(rest, v) {
+			if slices.ContainsFunc(rest, func(w vector) bool { return w.dominates(v) }) {
 				behind = append(behind, v)
 			} else {
 				group = append(group, v)
@@ -105,9 +105,9 @@ func peel(rest []vector) (all [][]vector) {
 	return all
 }
 
-func canonical(all [][]vector) string {
+func canonical(all layers) string {
 	for _, group := range all {
-		slices.SortFunc(group, func(a, b vector) int { return slices.Compare(a, b) })
+		slices.SortFunc(group, compare)
 	}
 	return fmt.Sprint(all)
 }
@@ -124,6 +124,9 @@ func TestLayersAgainstPeeling(t *testing.T) {
 			}
 			at := l.add(v)
 			told = append(told, v)
+			if !slices.IsSortedFunc(l[at], compare) {
+				t.Fatalf("%v is in no order", l[at])
+			}
 			if got, want := canonical(slices.Clone(l)), canonical(peel(told)); got != want {
 				t.Fatalf("after %v: %s, want %s", v, got, want)
 			}
@@ -134,43 +137,85 @@ func TestLayersAgainstPeeling(t *testing.T) {
 	})
 }
 
-// Of a layer as many go on as there is room for, except that equals go on together.
-func TestRoom(t *testing.T) {
-	group := []vector{{0, 10}, {1, 8}, {1.5, 7.5}, {2, 7}, {6, 3}, {10, 0}}
-	for k, want := range []int{0, 1, 2, 3, 4, 5, 6} {
-		n := 0
-		for _, v := range group {
-			if roomy(group, v, k) {
-				n++
+// The ε-net of a line: its best by the first loss, the other end, and then always the
+// middle of the widest gap; equals go on together.
+func TestNet(t *testing.T) {
+	group := layer{{0, 10}, {1, 9}, {3, 7}, {5, 5}, {5, 5}, {9, 1}, {10, 0}}
+	for place, at := range []int{0, 6, 3, 4, 2, 1, 5} {
+		for k := range 9 {
+			want := k > place || at == 4 && k == 3 // the second {5, 5} goes on with the first
+			if got := group.among(group[at], k); got != want {
+				t.Errorf("%v among the first %d: %v", group[at], k, got)
 			}
-		}
-		if n != want {
-			t.Errorf("%d have most room, want %d", n, want)
-		}
-	}
-	for v, want := range map[int]bool{0: true, 4: true, 5: true, 2: false, 1: false} {
-		if roomy(group, group[v], 3) != want {
-			t.Errorf("%v among the three with most room: %v", group[v], !want)
 		}
 	}
 }
 
+// Along a line of two losses the net is found faster, and is the same.
+func TestGapsAgainstPasses(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var l layers
+		for i := range rapid.IntRange(1, 40).Draw(t, "n") {
+			l.add(vector{float64(rapid.IntRange(0, 40).Draw(t, fmt.Sprint("x", i))), float64(rapid.IntRange(0, 40).Draw(t, fmt.Sprint("y", i)))})
+		}
+		points := measured(slices.CompactFunc(l[0], func(a, b vector) bool { return slices.Equal(a, b) }))
+		slow, fast := points.far(), points.gaps()
+		for place := range points.layer {
+			if want, got := slow(), fast(); got != want {
+				t.Fatalf("place %d of %v: %d, want %d", place, points.layer, got, want)
+			}
+		}
+	})
+}
+
+// Of three objectives as many go on as there is room for.
+func TestAsManyAsThereIsRoomFor(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var l layers
+		for i := range rapid.IntRange(1, 30).Draw(t, "n") {
+			l.add(rapid.SliceOfN(rapid.Custom(func(t *rapid.T) float64 { return float64(rapid.IntRange(0, 9).Draw(t, "loss")) }), 3, 3).Draw(t, fmt.Sprint("vector ", i)))
+		}
+		group := l[0]
+		k := rapid.IntRange(0, len(group)).Draw(t, "places")
+		n, copied := 0, 0
+		for _, v := range group {
+			if group.among(v, k) {
+				n++
+			}
+			copied = max(copied, copies(group, v))
+		}
+		if n < k || n > k+copied {
+			t.Fatalf("%d of %v go on, want %d", n, group, k)
+		}
+	})
+}
+
+// BenchmarkResult is the cost of a result among n that were recorded at the rung: of
+// scattered losses, and of a trade-off in which none dominates another.
 func BenchmarkResult(b *testing.B) {
-	for _, n := range []int{1e3, 1e4} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			for done := 0; done < b.N; done += n {
-				s, _, err := Plugin.Open(two(), nil)
-				if err != nil {
+	scattered := func(i uint32) []float64 { return []float64{float64(i * 2654435761), float64(i * 2246822519)} }
+	front := func(i uint32) []float64 { return []float64{float64(i * 2654435761), -float64(i * 2654435761)} }
+	for name, losses := range map[string]func(uint32) []float64{"scattered": scattered, "front": front} {
+		for _, n := range []int{1e3, 1e4} {
+			benchmark(b, name, n, losses)
+		}
+	}
+}
+
+func benchmark(b *testing.B, name string, n int, losses func(uint32) []float64) {
+	b.Run(fmt.Sprint(name, "/", n), func(b *testing.B) {
+		for done := 0; done < b.N; done += n {
+			s, _, err := Plugin.Open(two(), nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			for i := range min(n, b.N-done) {
+				e := sdk.Event{Number: uint64(i) + 1, Kind: sdk.ResultReported, Trial: uint32(i), Iteration: 1,
+					Losses: losses(uint32(i))}
+				if _, err := s.Decide(b.Context(), []sdk.Event{e}); err != nil {
 					b.Fatal(err)
 				}
-				for i := range min(n, b.N-done) {
-					e := sdk.Event{Number: uint64(i) + 1, Kind: sdk.ResultReported, Trial: uint32(i), Iteration: 1,
-						Losses: []float64{float64(uint32(i) * 2654435761), float64(uint32(i) * 2246822519)}}
-					if _, err := s.Decide(b.Context(), []sdk.Event{e}); err != nil {
-						b.Fatal(err)
-					}
-				}
 			}
-		})
-	}
+		}
+	})
 }

@@ -111,7 +111,7 @@ func inside(t *rapid.T, h schedtest.History) {
 var single = &space.Space{Params: []space.Param{{Name: "x", Kind: space.Real, Low: 10, High: 20}}}
 
 func banditOf(t *testing.T, sp *space.Space) *bandit {
-	x, err := evolve.NewPerturber(sp, nil, 0, []float64{1.2, 0.8})
+	x, err := evolve.NewPerturber(sp, evolve.Options{Factors: []float64{1.2, 0.8}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +245,7 @@ func TestModelled(t *testing.T) {
 }
 
 func BenchmarkExplore(b *testing.B) {
-	x, err := evolve.NewPerturber(mixed, nil, 0.25, []float64{1.2, 0.8})
+	x, err := evolve.NewPerturber(mixed, evolve.Defaults())
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -44,6 +44,9 @@
 // 20 tries that break a constraint the donor's point is taken as it is. All
 // randomness is derived from the seed, the trial's number and a count.
 //
+// `tunehost lineage DIR` draws what came of it, and prints the schedule of a trial for
+// the scheduler pbt-replay.
+//
 // # Limits
 //
 // It needs checkpoints, and with sync a planned number of trials. The population

@@ -201,11 +201,7 @@ func TestAgainstLookingThroughAll(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, c := range h.Out.Commands {
-			if c.Kind == sdk.Exploit {
-				exploits++
-			}
-		}
+		exploits += count(h, sdk.Exploit)
 	})
 	if exploits == 0 {
 		t.Error("nothing was exploited")

@@ -14,38 +14,32 @@
 //
 // # Making a policy
 //
-// The schedule of a trial is told by what it went on from, backwards: from the trial
-// that did best, to the donor and iteration of its last exploit, to the donor's last
-// exploit before that iteration, and so on to the first trial. The record has each
-// exploit as a command with its donor, iteration and parameters. An entry for each one
-// in that chain, with the iteration and the parameters that the trial went on with, is
-// the policy; the parameters of the first trial begin:
+// `tunehost lineage DIR TRIAL --policy` prints that of a trial of an experiment with
+// pbt: the parameters that its first ancestor began with, and an entry for each change
+// on the way to it.
 //
-//	trials: 2
-//	points: [{lr: 0.1, momentum: 0.9}, {lr: 0.1, momentum: 0.9}]
+//	trials: 1
+//	points: [{lr: 0.1, momentum: 0.9}]
 //	scheduler:
 //	  plugin: pbt-replay
-//	  options:
-//	    policy:
-//	      - {iteration: 10, params: {lr: 0.12}}
-//	      - {iteration: 30, params: {lr: 0.08, momentum: 0.8}}
+//	  policy:
+//	    - {iteration: 10, params: {lr: 0.12}}
+//	    - {iteration: 30, params: {lr: 0.08, momentum: 0.8}}
 //
 // # Rules
 //
-// A trial can go on from another trial's checkpoint only, so that each training takes
-// two trials: 0 and 1, 2 and 3, and so on. The first begins; the second is paused at
-// its first result. At an entry's iteration (the first result at or beyond it) the one
-// that trains is paused, and the other goes on from its checkpoint with the entry's
-// parameters; at the next entry they change again. After the last entry the one that
-// does not train any more is stopped.
+// Each trial follows the policy by itself. At an entry's iteration, or the first result
+// beyond it, it is paused before it trains on, and goes on from the checkpoint that it
+// makes then with the entry's parameters. Where a result passes several entries they are made at once.
+// Parameters that come to exist by a change must be in the entry; those that cease to
+// exist are dropped. Where the entry makes no point of the space of what the trial has,
+// the trial goes on as it is.
 //
-// When one of the two ends before its time, the other is not waited with: it goes on
-// with the parameters that it has if it is the one that trains, and is stopped else.
 // Without a policy every trial trains to its end.
 //
 // # Limits
 //
-// It needs checkpoints, an even number of trials, and one iteration of each second
-// trial that serves nothing. The policy is in the options as a whole: a plugin does not
-// read files, nor the record of another experiment.
+// It needs checkpoints, and a trial that has lost all of them begins again with the
+// parameters that it had come to. The policy is in the options as a whole: a plugin does
+// not read files, nor the record of another experiment.
 package pbtreplay

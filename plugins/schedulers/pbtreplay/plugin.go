@@ -14,7 +14,7 @@ var Plugin = sdk.SchedulerPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindScheduler,
 		Name:    "pbt-replay",
-		Version: "1.0.0",
+		Version: "1.1.0",
 		Summary: "Trains by a schedule of parameters, such as one that pbt has found.",
 		Options: []byte(schema),
 	},
@@ -64,7 +64,7 @@ func open(p sdk.Problem, data []byte) (sdk.Scheduler, sdk.Traits, error) {
 	if err != nil {
 		return nil, sdk.Traits{}, err
 	}
-	return &scheduler{space: p.Space, policy: policy, planned: p.Trials}, sdk.Traits{RunAhead: 1, Saves: true}, nil
+	return &scheduler{space: p.Space, policy: policy}, sdk.Traits{Saves: true}, nil
 }
 
 // maxIterations is the largest number that every language's float64 counts to.

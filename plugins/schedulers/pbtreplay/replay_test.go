@@ -1,8 +1,10 @@
 package pbtreplay
 
 import (
+	"context"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -48,6 +50,7 @@ func opened(t *rapid.T, trials int) sdk.Scheduler {
 
 func drawSim(t *rapid.T) schedtest.Sim {
 	fails := rapid.SliceOfN(rapid.IntRange(0, 29), 53, 53).Draw(t, "fails")
+	steps := rapid.SliceOfN(rapid.Uint64Range(1, 3), 7, 7).Draw(t, "steps")
 	failing := rapid.Bool().Draw(t, "failing")
 	picks, drawn := rapid.SliceOfN(rapid.IntRange(0, 1000), 31, 31).Draw(t, "picks"), 0
 	return schedtest.Sim{
@@ -56,6 +59,7 @@ func drawSim(t *rapid.T) schedtest.Sim {
 		Length:  rapid.Uint64Range(1, 12).Draw(t, "length"),
 		Burst:   rapid.IntRange(1, 4).Draw(t, "burst"),
 		Loss:    func(trial uint32, _ uint64) float64 { return float64(trial) },
+		Step:    func(trial uint32) uint64 { return steps[trial%7] },
 		Fails: func(trial uint32, iteration uint64) bool {
 			return failing && fails[(uint64(trial)*29+iteration)%53] == 0
 		},
@@ -64,53 +68,103 @@ func drawSim(t *rapid.T) schedtest.Sim {
 	}
 }
 
-// Whatever fails, nobody waits for ever; and batching does not matter. When nothing
-// fails, each pair of trials replays the whole policy.
+// Whatever fails, nobody waits for ever; batching does not matter; and it decides what
+// looking through the whole policy at each event decides.
 func TestEveryTrialEnds(t *testing.T) {
+	changes := 0
 	rapid.Check(t, func(t *rapid.T) {
 		sim := drawSim(t)
-		planned := sim.Trials
-		if sim.SearchEnds = rapid.Bool().Draw(t, "search ends"); sim.SearchEnds {
-			planned = 0
-		}
-		h, err := sim.Run(opened(t, planned))
+		h, err := sim.Run(opened(t, sim.Trials))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if len(h.Ends) != sim.Trials {
 			t.Fatalf("%d of %d trials ended", len(h.Ends), sim.Trials)
 		}
-		if sim.Burst == 1 && sim.Length > 7 && !anyFailed(h) { // nothing has run ahead to its end
-			whole(t, h, sim.Trials/2)
-		}
-		if err := schedtest.Cuts(opened(t, planned), h, sim.Pick); err != nil {
+		if err := schedtest.Cuts(opened(t, sim.Trials), h, sim.Pick); err != nil {
 			t.Fatal(err)
 		}
+		if err := schedtest.Cuts(&oracle{trials: map[uint32]*follower{}}, h.WithoutReasons(), sim.Pick); err != nil {
+			t.Fatal(err)
+		}
+		changes += len(h.Out.Commands)
 	})
+	if changes == 0 {
+		t.Error("nothing was changed")
+	}
 }
 
-func anyFailed(h schedtest.History) bool {
-	for _, e := range h.Events {
-		if e.Kind == sdk.TrialFailed {
-			return true
-		}
-	}
-	return false
+// oracle follows the policy of these tests a second time, with nothing but loops over
+// all of it.
+type oracle struct{ trials map[uint32]*follower }
+
+type follower struct {
+	reached uint64 // iteration up to which the policy is followed
+	pausing uint64 // iteration at which it is being paused; 0: it runs
+	point   space.Point
+	asked   bool
+	ended   bool
 }
 
-// whole: each pair exploited at 2, 3 and 7, each time the other's checkpoint.
-func whole(t *rapid.T, h schedtest.History, pairs int) {
-	seen := map[uint32][]string{}
-	for _, c := range h.Out.Commands {
-		if c.Kind == sdk.Exploit {
-			seen[c.Trial/2] = append(seen[c.Trial/2], fmt.Sprint(c.Donor%2, "@", c.Iteration, c.Point))
+var schedule = []struct {
+	iteration uint64
+	param     int
+	value     float64
+}{{2, 0, 0.2}, {3, 1, 1}, {7, 0, 0.7}}
+
+func (o *oracle) Decide(_ context.Context, events []sdk.Event) (out sdk.Decisions, _ error) {
+	for _, e := range events {
+		f := o.trials[e.Trial]
+		if f == nil {
+			f = &follower{}
+			o.trials[e.Trial] = f
+		}
+		switch {
+		case e.Kind == sdk.TrialAdded:
+			f.point = e.Point
+		case e.Kind == sdk.ResultReported && f.pausing == 0 && !f.ended:
+			f.result(e, &out)
+		case e.Kind == sdk.TrialPaused:
+			f.change(e.Trial, &out)
+		case e.Kind == sdk.TrialCompleted, e.Kind == sdk.TrialFailed:
+			f.ended = true
 		}
 	}
-	for pair := range uint32(pairs) {
-		if got, want := fmt.Sprint(seen[pair]), "[0@2 [0.2 0] 1@3 [0.2 1] 0@7 [0.7 1]]"; got != want {
-			t.Fatalf("pair %d: %s, want %s", pair, got, want)
+	return out, nil
+}
+
+// due is the iteration of the first entry that is not followed yet.
+func (f *follower) due() uint64 {
+	for _, x := range schedule {
+		if x.iteration > f.reached {
+			return x.iteration
 		}
 	}
+	return 1 << 53
+}
+
+func (f *follower) result(e sdk.Event, out *sdk.Decisions) {
+	d := sdk.Decision{Event: e.Number}
+	switch {
+	case e.Iteration >= f.due():
+		d.Verdict, f.pausing, f.asked = sdk.Pause, e.Iteration, false
+	case !f.asked:
+		d.Until, f.asked = f.due(), true
+	default:
+		return
+	}
+	out.Decisions = append(out.Decisions, d)
+}
+
+func (f *follower) change(trial uint32, out *sdk.Decisions) {
+	f.point = slices.Clone(f.point)
+	for _, x := range schedule {
+		if x.iteration > f.reached && x.iteration <= f.pausing {
+			f.point[x.param] = x.value
+		}
+	}
+	out.Commands = append(out.Commands, sdk.Command{Kind: sdk.Exploit, Trial: trial, Donor: trial, Iteration: f.pausing, Point: f.point})
+	f.reached, f.pausing = f.pausing, 0
 }
 
 func TestOptions(t *testing.T) {

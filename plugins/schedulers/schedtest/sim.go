@@ -264,10 +264,11 @@ func (r *run) commanded(c sdk.Command) error {
 		r.end(c.Trial, sdk.TrialRemoved, c.Reason)
 		return nil
 	case sdk.Exploit:
-		if saved := r.trials[c.Donor].saved; !slices.Contains(saved, c.Iteration) || c.Donor == c.Trial {
+		saved := r.trials[c.Donor].saved
+		if !slices.Contains(saved, c.Iteration) || c.Donor == c.Trial && c.Point == nil {
 			return fmt.Errorf("trial %d exploits %d@%d, which has its checkpoints at %v", c.Trial, c.Donor, c.Iteration, saved)
 		}
-		*t = simulated{iteration: c.Iteration, told: min(t.told, c.Iteration)}
+		*t = simulated{iteration: c.Iteration, told: min(t.told, c.Iteration), saved: []uint64{c.Iteration}}
 	}
 	r.queue = append(r.queue, c.Trial)
 	return nil

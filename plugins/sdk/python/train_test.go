@@ -208,7 +208,8 @@ func TestForkFacts(t *testing.T) {
 	var first struct{ Random float64 }
 	for run := range uint64(3) {
 		dir := t.TempDir()
-		started := d.start(run, do("facts"), sdk.Trial{Dir: dir, Seed: run / 2, Devices: []string{"GPU-1", "3"}[:run]})
+		started := d.start(run, do("facts"), sdk.Trial{Dir: dir, Seed: run / 2, Devices: []string{"GPU-1", "3"}[:run],
+			Bundles: []sdk.Bundle{{Node: "a", Resources: []byte(`{"cpu": "2"}`), Devices: []string{"3"}}, {Node: "b", Resources: []byte(`{"cpu": "1"}`)}}})
 		d.want(train.Ended, "")
 		out, err := os.ReadFile(filepath.Join(dir, "stdout"))
 		text, found := strings.CutPrefix(string(out), "to stdout\n")
@@ -222,6 +223,7 @@ func TestForkFacts(t *testing.T) {
 			Plugin     *string
 			GRPC       bool
 			Threads    int
+			Bundles    [][]string
 		}
 		if err := json.Unmarshal([]byte(text), &facts); err != nil {
 			t.Fatal(err)
@@ -229,6 +231,9 @@ func TestForkFacts(t *testing.T) {
 		if facts.Data != "loaded" || facts.GPUs != []string{"", "GPU-1", "GPU-1,3"}[run] || facts.PID != started.PID ||
 			facts.Plugin != nil || facts.GRPC || facts.Threads != 1 {
 			t.Errorf("%+v", facts)
+		}
+		if got := fmt.Sprint(facts.Bundles); got != "[[a 2 3] [b 1]]" {
+			t.Errorf("its bundles are %s", got)
 		}
 		if run == 0 {
 			first.Random = facts.Random

@@ -47,6 +47,8 @@ type Run struct {
 	logs        []string
 	rejected    []string
 	ended       string
+	export      func(format, dir string) error
+	exports     []Export
 }
 
 var (
@@ -54,7 +56,15 @@ var (
 	_ sdk.Stopper  = (*Run)(nil)
 	_ sdk.Pauser   = (*Run)(nil)
 	_ sdk.Rejecter = (*Run)(nil)
+	_ sdk.Exporter = (*Run)(nil)
 )
+
+// Export is a model that was asked for with T.Export: the folder that it is in,
+// or why it is not there.
+type Export struct {
+	Format, Dir string
+	Err         error
+}
 
 // Checkpoint is a checkpoint that was made: by the trainable's save function,
 // or by the trainable itself (Result.Checkpoint).
@@ -102,11 +112,35 @@ func (r *Run) Train(ctx context.Context, trainable sdk.Trainable) (err error) {
 		r.end("Train had returned")
 	}()
 	err = trainable.Train(ctx, r)
+	if err == nil || errors.Is(err, sdk.ErrStopped) && !errors.Is(err, sdk.ErrPaused) {
+		return r.makeExports()
+	}
 	if errors.Is(err, sdk.ErrStopped) {
 		return nil
 	}
 	return err
 }
+
+// Export implements [sdk.Exporter].
+func (r *Run) Export(export func(format, dir string) error) { r.export = export }
+
+func (r *Run) makeExports() error {
+	if r.export == nil {
+		return nil
+	}
+	for _, format := range r.T.Export {
+		dir := filepath.Join(r.parent, "export", format)
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
+		r.exports = append(r.exports, Export{format, dir, r.export(format, dir)})
+	}
+	return nil
+}
+
+// Exports returns what became of T.Export where Train has ended well and the
+// trainable has called [sdk.ExportWith].
+func (r *Run) Exports() []Export { return r.exports }
 
 // Trial returns T.
 func (r *Run) Trial() sdk.Trial { return r.T }

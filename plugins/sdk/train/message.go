@@ -50,6 +50,9 @@ const (
 	Log
 	// Rejected is garbage (Text) of the trial's program, for its log.
 	Rejected
+	// Exported: the folder of Format in the trial's ExportDir holds the model.
+	// Error says why it does not.
+	Exported
 )
 
 // Event is what one run says.
@@ -65,4 +68,5 @@ type Event struct {
 	Text          string
 	RestoreFailed bool // Ended: the checkpoint could not be loaded
 	NeverStarted  bool // Ended: no program, not executable
+	Format        string
 }

@@ -34,6 +34,8 @@ type run struct {
 	// Only the training goroutine touches these.
 	reported  uint64
 	iteration uint64
+	done      bool // the last result was reported
+	exporter  func(format, dir string) error
 }
 
 func newRun(s *Session, id uint64, trial sdk.Trial) *run {
@@ -118,6 +120,7 @@ func (r *run) Report(res sdk.Result, save func(dir string) error) error {
 	}
 	r.count(res.Iteration)
 	r.reported++
+	r.done = res.Done
 	r.s.out.push(Event{
 		// The author may fill the same slice again.
 		Kind: Result, Run: r.id, Metrics: slices.Clone(res.Metrics), Iteration: res.Iteration,
@@ -238,7 +241,9 @@ func (r *run) call(t sdk.Trainable) (err error) {
 			err = fmt.Errorf("panic: %v", v)
 		}
 	}()
-	return t.Train(r.ctx, r)
+	err = t.Train(r.ctx, r)
+	r.export(err)
+	return err
 }
 
 // outcome is the run's last event.

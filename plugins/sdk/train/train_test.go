@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -113,6 +115,77 @@ func TestPausedIsTold(t *testing.T) {
 		}
 		if got := <-between; got != paused {
 			t.Errorf("Paused is %v, want %v", got, paused)
+		}
+	}
+}
+
+// B-060: a trial that ends well hands over its model in each format; one that
+// fails or goes on later does not, and a format that fails is no failure.
+func TestExport(t *testing.T) {
+	dir := t.TempDir()
+	trial := &sdk.Trial{Export: []string{"a", "b", "c"}, ExportDir: dir}
+	for how, c := range map[string]struct {
+		end  error
+		stop *Command
+		want string
+	}{
+		"by itself":      {want: "a= b=panic: no b c=the trainable does not know this format"},
+		"in an error":    {end: errors.New("diverged")},
+		"paused":         {end: sdk.ErrPaused, stop: &Command{Kind: Stop, Run: 1, Paused: true}},
+		"stopped":        {end: sdk.ErrStopped, stop: &Command{Kind: Stop, Run: 1}, want: "a= b=panic: no b c=the trainable does not know this format"},
+		"killed":         {end: sdk.ErrStopped, stop: &Command{Kind: Kill, Run: 1}},
+		"ended, paused":  {stop: &Command{Kind: Stop, Run: 1, Paused: true}, want: ""},
+		"failed in stop": {end: errors.New("no"), stop: &Command{Kind: Stop, Run: 1}},
+	} {
+		t.Run(how, func(t *testing.T) {
+			s := NewSession(sdk.TrainFunc(func(_ context.Context, run sdk.Run) error {
+				sdk.ExportWith(run, exportA)
+				if c.stop != nil {
+					<-run.(sdk.Stopper).Stopped()
+				}
+				return c.end
+			}), sdk.TrainableTraits{})
+			defer s.Close()
+			commands := []Command{{Kind: Start, Run: 1, Trial: trial}}
+			if c.stop != nil {
+				commands = append(commands, *c.stop)
+			}
+			if err := s.Send(commands); err != nil {
+				t.Fatal(err)
+			}
+			if got := exportsOf(t, s); got != c.want {
+				t.Errorf("%q, not %q", got, c.want)
+			}
+		})
+	}
+}
+
+func exportA(format, dir string) error {
+	switch format {
+	case "a":
+		return os.WriteFile(filepath.Join(dir, "model"), []byte("weights"), 0o600)
+	case "b":
+		panic("no b")
+	}
+	return sdk.ErrUnknownFormat
+}
+
+// exportsOf are the answers of a run until its end.
+func exportsOf(t *testing.T, s *Session) string {
+	t.Helper()
+	var list []string
+	for {
+		events, err := s.Recv()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range events {
+			switch e.Kind {
+			case Exported:
+				list = append(list, e.Format+"="+e.Error)
+			case Ended:
+				return strings.Join(list, " ")
+			}
 		}
 	}
 }

@@ -15,6 +15,8 @@ func ProblemToProto(p sdk.Problem) *pb.Problem {
 		Seed:        p.Seed,
 		Trials:      natural(p.Trials),
 		Concurrency: natural(p.Concurrency),
+		Request:     p.Request,
+		Capacity:    p.Capacity,
 	}
 	for _, o := range p.Objectives {
 		m.Objectives = append(m.Objectives, &pb.Objective{Metric: o.Metric, Maximize: o.Mode == sdk.Max})
@@ -33,6 +35,8 @@ func ProblemFromProto(m *pb.Problem) (sdk.Problem, error) {
 		Seed:        m.GetSeed(),
 		Trials:      int(m.GetTrials()),
 		Concurrency: int(m.GetConcurrency()),
+		Request:     m.GetRequest(),
+		Capacity:    m.GetCapacity(),
 	}
 	for _, o := range m.GetObjectives() {
 		p.Objectives = append(p.Objectives, sdk.Objective{Metric: o.GetMetric(), Mode: mode(o.GetMaximize())})

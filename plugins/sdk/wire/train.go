@@ -22,7 +22,16 @@ func TrialToProto(t *sdk.Trial) *pb.Trial {
 		RunAhead:        uint32(min(natural(t.RunAhead), maxRunAhead)),
 		GraceSeconds:    t.GraceSeconds,
 		CheckpointAtEnd: t.CheckpointAtEnd,
+		Export:          t.Export, ExportDir: t.ExportDir,
+		Bundles: bundlesToProto(t.Bundles),
 	}
+}
+
+func bundlesToProto(bundles []sdk.Bundle) (out []*pb.Bundle) {
+	for _, b := range bundles {
+		out = append(out, &pb.Bundle{Node: b.Node, Resources: b.Resources, Devices: b.Devices})
+	}
+	return out
 }
 
 // TrialFromProto decodes what an attempt has to train; nil stays nil.
@@ -39,7 +48,16 @@ func TrialFromProto(m *pb.Trial) *sdk.Trial {
 		RunAhead:        int(min(uint64(m.GetRunAhead()), maxRunAhead)),
 		GraceSeconds:    m.GetGraceSeconds(),
 		CheckpointAtEnd: m.GetCheckpointAtEnd(),
+		Export:          m.GetExport(), ExportDir: m.GetExportDir(),
+		Bundles: bundlesFromProto(m.GetBundles()),
 	}
+}
+
+func bundlesFromProto(bundles []*pb.Bundle) (out []sdk.Bundle) {
+	for _, b := range bundles {
+		out = append(out, sdk.Bundle{Node: b.GetNode(), Resources: b.GetResources(), Devices: b.GetDevices()})
+	}
+	return out
 }
 
 // CommandsToProto encodes what the host tells a trainable.
@@ -81,7 +99,7 @@ func TrainEventsToProto(events []train.Event) *pb.TrainResponse {
 		m.Metrics, m.Iteration = metricsToProto(e.Metrics), e.Iteration
 		m.Checkpoint, m.Done = text(e.Checkpoint), e.Done
 		m.Error, m.Text = text(e.Error), text(e.Text)
-		m.RestoreFailed, m.NeverStarted = e.RestoreFailed, e.NeverStarted
+		m.RestoreFailed, m.NeverStarted, m.Format = e.RestoreFailed, e.NeverStarted, text(e.Format)
 		out[i] = m
 	}
 	return &pb.TrainResponse{Events: out}
@@ -92,7 +110,7 @@ func TrainEventsFromProto(m *pb.TrainResponse) ([]train.Event, error) {
 	out := make([]train.Event, len(m.GetEvents()))
 	for i, e := range m.GetEvents() {
 		k := e.GetKind()
-		if k < pb.TrainEvent_KIND_STARTED || k > pb.TrainEvent_KIND_REJECTED {
+		if k < pb.TrainEvent_KIND_STARTED || k > pb.TrainEvent_KIND_EXPORTED {
 			return nil, fmt.Errorf("unknown event %d of run %d", k, e.GetRun())
 		}
 		out[i] = train.Event{
@@ -100,7 +118,7 @@ func TrainEventsFromProto(m *pb.TrainResponse) ([]train.Event, error) {
 			Metrics: metricsFromProto(e.GetMetrics()), Iteration: e.GetIteration(),
 			Checkpoint: e.GetCheckpoint(), Done: e.GetDone(),
 			Error: e.GetError(), Text: e.GetText(),
-			RestoreFailed: e.GetRestoreFailed(), NeverStarted: e.GetNeverStarted(),
+			RestoreFailed: e.GetRestoreFailed(), NeverStarted: e.GetNeverStarted(), Format: e.GetFormat(),
 		}
 	}
 	return out, nil

@@ -105,6 +105,8 @@ func problem() *rapid.Generator[sdk.Problem] {
 			Objectives: []sdk.Objective{{Metric: text.Draw(t, "metric"), Mode: rapid.SampledFrom([]sdk.Mode{sdk.Min, sdk.Max}).Draw(t, "mode")}},
 			Seed:       rapid.Uint64().Draw(t, "seed"), Trials: rapid.IntRange(0, 1<<40).Draw(t, "trials"),
 			Concurrency: rapid.IntRange(0, 1<<20).Draw(t, "concurrency"),
+			Request:     rapid.SampledFrom([][]byte{nil, []byte(`{"cpu":"1"}`)}).Draw(t, "request"),
+			Capacity:    rapid.SampledFrom([][]byte{nil, []byte(`{"cpu":"16"}`)}).Draw(t, "capacity"),
 		}
 	})
 }
@@ -221,6 +223,9 @@ func decisions() *rapid.Generator[sdk.Decisions] {
 
 func command() *rapid.Generator[train.Command] {
 	bytes := rapid.SliceOf(rapid.Byte())
+	bundle := rapid.Custom(func(t *rapid.T) sdk.Bundle {
+		return sdk.Bundle{Node: text.Draw(t, "node"), Resources: bytes.Draw(t, "amounts"), Devices: rapid.SliceOf(text).Draw(t, "gpus")}
+	})
 	return rapid.Custom(func(t *rapid.T) train.Command {
 		c := train.Command{
 			Kind: train.CommandKind(rapid.IntRange(1, 5).Draw(t, "kind")), Run: rapid.Uint64().Draw(t, "run"),
@@ -233,7 +238,8 @@ func command() *rapid.Generator[train.Command] {
 				Seed: rapid.Uint64().Draw(t, "seed"), Dir: text.Draw(t, "d"), Restore: text.Draw(t, "r"),
 				Iteration: rapid.Uint64().Draw(t, "i"), Resources: bytes.Draw(t, "resources"), Devices: rapid.SliceOf(text).Draw(t, "devices"),
 				CheckpointEvery: rapid.Uint64().Draw(t, "every"), RunAhead: rapid.IntRange(0, 1<<30).Draw(t, "ahead"), GraceSeconds: number.Draw(t, "grace"),
-				CheckpointAtEnd: rapid.Bool().Draw(t, "end"),
+				CheckpointAtEnd: rapid.Bool().Draw(t, "end"), Bundles: rapid.SliceOf(bundle).Draw(t, "bundles"),
+				Export: rapid.SliceOf(text).Draw(t, "export"), ExportDir: text.Draw(t, "x"),
 			}
 		}
 		return c
@@ -243,10 +249,10 @@ func command() *rapid.Generator[train.Command] {
 func trainEvent() *rapid.Generator[train.Event] {
 	return rapid.Custom(func(t *rapid.T) train.Event {
 		return train.Event{
-			Kind: train.EventKind(rapid.IntRange(1, 6).Draw(t, "kind")), Run: rapid.Uint64().Draw(t, "run"), PID: rapid.Uint32().Draw(t, "pid"),
+			Kind: train.EventKind(rapid.IntRange(1, 7).Draw(t, "kind")), Run: rapid.Uint64().Draw(t, "run"), PID: rapid.Uint32().Draw(t, "pid"),
 			Metrics: rapid.SliceOf(metric()).Draw(t, "metrics"), Iteration: rapid.Uint64().Draw(t, "iteration"),
 			Checkpoint: text.Draw(t, "checkpoint"), Done: rapid.Bool().Draw(t, "done"), Error: text.Draw(t, "error"), Text: text.Draw(t, "text"),
-			RestoreFailed: rapid.Bool().Draw(t, "restore"), NeverStarted: rapid.Bool().Draw(t, "never"),
+			RestoreFailed: rapid.Bool().Draw(t, "restore"), NeverStarted: rapid.Bool().Draw(t, "never"), Format: text.Draw(t, "format"),
 		}
 	})
 }

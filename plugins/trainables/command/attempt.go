@@ -24,30 +24,33 @@ const checkpointDir = ".checkpoints"
 //
 // Train's goroutine supervises the process; one goroutine reads stdout, one
 // hands results to the host once there are any, and each connection of the
-// channel has one.
+// channel has one. In a gang the attempt's own worker is rank 0, and each of the
+// others has a goroutine that waits for its end.
 type attempt struct {
 	p     *program
 	run   sdk.Run
 	trial sdk.Trial
+	worker
+	others []*worker
 
-	args           []string
-	proc           *process
-	socket         *socket
-	stdout, stderr *logFile
-	output         []*os.File // ends of pipes that are read
-	readers        sync.WaitGroup
-	stderrTail     tail // of a stderr without a log
-	heard          clock
-	stderrSize     int64 // when the deadline last looked
+	args       []string
+	port       int // of the gang's rendezvous
+	socket     *socket
+	output     []*os.File // ends of pipes that are read
+	readers    sync.WaitGroup
+	heard      clock
+	stderrSize int64 // when the deadline last looked
 
 	results results
 	conns   connections
 	hung    bool
 	killed  bool
+	blamed  []*worker // who failed, the first first
+	late    []*worker // who outstayed the end of rank 0
 }
 
 func newAttempt(p *program, run sdk.Run) *attempt {
-	a := &attempt{p: p, run: run, trial: run.Trial(), stdout: &logFile{}, stderr: &logFile{}}
+	a := &attempt{p: p, run: run, trial: run.Trial(), worker: worker{stdout: &logFile{}, stderr: &logFile{}}}
 	a.results.init(a)
 	a.conns.a = a
 	return a
@@ -83,7 +86,11 @@ func (a *attempt) start() (err error) {
 	if clash != "" {
 		a.run.Log("warning: " + clash)
 	}
-	return a.launch(file, a.p.trialEnv(t, paths, own))
+	env := a.p.trialEnv(t, paths, own)
+	if !a.isGang() {
+		return a.launch(file, append(env, channelVariable+paths.channel, devicesVariable+a.p.devices(t.Devices)))
+	}
+	return a.launchGang(file, env, paths.channel)
 }
 
 func (a *attempt) openFiles(paths *paths) (err error) {
@@ -101,6 +108,9 @@ func (a *attempt) openFiles(paths *paths) (err error) {
 			return err
 		}
 	}
+	if paths.exports, err = a.prepareExports(); err != nil {
+		return err
+	}
 	a.stderrSize = a.stderr.from
 	if a.socket, err = a.p.sockets.take(a.conns.accept); err != nil {
 		return err
@@ -109,21 +119,21 @@ func (a *attempt) openFiles(paths *paths) (err error) {
 	return nil
 }
 
-var devNull = sync.OnceValues(func() (*os.File, error) { return os.Open(os.DevNull) })
+var devNull = sync.OnceValues(func() (*os.File, error) { return os.OpenFile(os.DevNull, os.O_RDWR, 0) })
 
 func (a *attempt) launch(file string, env []string) error {
 	null, err := devNull()
 	if err != nil {
 		return err
 	}
-	stdout, err := a.pipe()
+	from, stdout, err := a.pipe()
 	if err != nil {
 		return err
 	}
 	defer stdout.Close()
 	stderr := a.stderr.File
 	if stderr == nil {
-		if stderr, err = a.pipe(); err != nil {
+		if stderr, err = a.keepTail(&a.worker); err != nil {
 			return err
 		}
 		defer stderr.Close()
@@ -135,25 +145,32 @@ func (a *attempt) launch(file string, env []string) error {
 	if err != nil {
 		return startError(a.args, err)
 	}
-	a.read()
+	a.readers.Go(func() { a.readStdout(from) })
 	return nil
 }
 
-// pipe makes one whose reading end is ours; the other is returned.
-func (a *attempt) pipe() (*os.File, error) {
-	r, w, err := os.Pipe()
+// pipe makes one whose reading end is ours.
+func (a *attempt) pipe() (r, w *os.File, err error) {
+	r, w, err = os.Pipe()
 	if err == nil {
 		a.output = append(a.output, r)
 	}
-	return w, err
+	return r, w, err
 }
 
-// read starts the readers: stdout's, and stderr's where it has no log.
-func (a *attempt) read() {
-	a.readers.Go(a.readStdout)
-	if len(a.output) > 1 {
-		a.readers.Go(func() { _, _ = io.Copy(io.MultiWriter(&a.stderrTail, a), a.output[1]) })
+// keepTail returns what takes the stderr of a worker that has no log of it: its
+// end is kept for messages.
+func (a *attempt) keepTail(w *worker) (*os.File, error) {
+	from, stderr, err := a.pipe()
+	if err != nil {
+		return nil, err
 	}
+	to := io.Writer(&w.stderrTail)
+	if w == &a.worker {
+		to = io.MultiWriter(to, a)
+	}
+	a.readers.Go(func() { _, _ = io.Copy(to, from) })
+	return stderr, nil
 }
 
 // Write notes that something was heard.
@@ -164,9 +181,9 @@ func (a *attempt) Write(b []byte) (int, error) {
 
 var buffers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 32<<10) }}
 
-func (a *attempt) readStdout() {
+func (a *attempt) readStdout(from *os.File) {
 	b := buffers.Get().(*bufio.Reader)
-	b.Reset(&loggedReader{a: a, from: a.output[0]})
+	b.Reset(&loggedReader{a: a, from: from})
 	defer func() {
 		b.Reset(nil)
 		buffers.Put(b)
@@ -203,7 +220,9 @@ func (r *loggedReader) Read(b []byte) (int, error) {
 
 // finish kills what is left of the trial and takes what was on its way.
 func (a *attempt) finish() {
-	killLeftovers(a.proc.pid, a.trial.ID, a.trial.Dir)
+	for w := range a.workers() {
+		killLeftovers(w.proc.pid, a.trial.ID, a.trial.Dir)
+	}
 	a.awaitReaders()
 	a.socket.retire()
 	a.conns.drain()
@@ -224,8 +243,11 @@ func (a *attempt) awaitReaders() {
 
 // release hands back what was borrowed.
 func (a *attempt) release() {
-	a.stdout.close()
-	a.stderr.close()
+	for w := range a.workers() {
+		w.stdout.close()
+		w.stderr.close()
+	}
+	a.p.ports.giveBack(a.port)
 	if a.socket != nil {
 		a.p.sockets.giveBack(a.socket)
 	}
@@ -239,15 +261,15 @@ func (a *attempt) outcome(ctx context.Context) error {
 	if err := a.results.stopError(); err != nil {
 		return err
 	}
-	switch s := a.proc.status; {
+	switch {
 	case a.hung:
-		return a.failure(fmt.Sprintf("was silent (no output, no report) for its deadline of %v and was killed", a.p.deadline))
+		return a.failure(fmt.Sprintf("was silent (no output, no report) for its deadline of %v and was killed", a.p.deadline), &a.worker)
 	case a.killed && ctx.Err() != nil:
 		return stopCause(a.run)
-	case s.Signaled():
-		return a.failure("was killed by " + signalName(s.Signal()))
-	case s.ExitStatus() != 0:
-		return a.failure(fmt.Sprintf("ended with exit status %d", s.ExitStatus()))
+	case len(a.blamed) > 0:
+		return a.failure(a.blamed[0].ending(), a.blamed...)
+	case len(a.late) > 0:
+		return a.failure(fmt.Sprintf("did not end within %v after rank 0 and was killed", a.followTime()), a.late...)
 	}
 	a.results.warnIfNone()
 	return nil

@@ -29,6 +29,15 @@
 // the last. Iterations are numbered before that, so that numbers stay true. A
 // program that prints an iteration of 0 counts from 0; its counts are not used.
 //
+// # Exporting
+//
+// Where the experiment file asks for exports, TUNEHOST_EXPORT_FORMATS has their
+// names, separated by commas, and TUNEHOST_EXPORT_DIR is an empty folder in which
+// the program leaves, by the time that it ends, a folder or file named like each
+// format that it knows. They count when the program has exited with status 0, also
+// after it was told to stop; a program that a signal has ended may have left half a
+// model, and has exported none.
+//
 // # Stopping
 //
 // A program that is told "stop" or "pause" by the channel has half the grace
@@ -39,6 +48,25 @@
 // is killed when the program ends, and on Linux also processes that left the
 // group, which this process adopts (it is a "child subreaper") and knows by
 // their TUNEHOST_TRIAL_ID or their working directory.
+//
+// # Gangs
+//
+// With the option workers the command is started once for each bundle that the
+// trial was granted, all on this machine. Each process has RANK, WORLD_SIZE,
+// LOCAL_RANK, LOCAL_WORLD_SIZE, NODE_RANK, MASTER_ADDR and MASTER_PORT in its
+// environment, and the devices of its own bundle. Rank 0 is the trial's program as
+// described above; the others have no channel, and what they write goes to files
+// of their own, named as its logs with the rank added (stdout.1). MASTER_PORT is
+// free when the gang starts, and no other gang of this process has it; that rank 0
+// gets it when it listens is likely, not certain.
+//
+// The first failing exit fails the attempt; the others get SIGTERM, and SIGKILL when
+// the grace is over. When rank 0 has ended well, the others have half the grace to
+// end by themselves, the rest of it after SIGTERM, and are killed then, which fails
+// the attempt. Their ends do not matter once the attempt was told to stop, and an
+// early exit status of 0 never does. Silence is that of rank 0.
+//
+// # Orphans
 //
 // On Linux programs are killed by the kernel when this process dies. That does
 // not reach their children, so whoever runs this plugin should end it in order,

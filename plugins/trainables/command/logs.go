@@ -49,14 +49,14 @@ type logFile struct {
 	from int64 // where this attempt's part begins
 }
 
-// openLog appends to the log of earlier attempts.
+// openLog appends to the log of earlier attempts. It returns a log also with an error.
 func openLog(dir, name string) (*logFile, error) {
 	if name == "" {
 		return &logFile{}, nil
 	}
 	f, err := os.OpenFile(filepath.Join(dir, name), os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("cannot write the trial's log: %w", err)
+		return &logFile{}, fmt.Errorf("cannot write the trial's log: %w", err)
 	}
 	l := &logFile{File: f}
 	l.from = l.size()

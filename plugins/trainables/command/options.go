@@ -31,6 +31,7 @@ type options struct {
 	Log        *logFiles         `json:"log"`
 	Deadline   float64           `json:"deadline"`
 	BaseDir    string            `json:"base_dir"`
+	Workers    bool              `json:"workers"`
 }
 
 // logFiles are names in the trial's directory; "" keeps no log.
@@ -115,6 +116,8 @@ func (o *options) checkEnv() error {
 			return fmt.Errorf("env: %q cannot be the name of a variable", name)
 		case strings.HasPrefix(name, "TUNEHOST_"):
 			return fmt.Errorf("env: %s is set by tunehost; choose another name", name)
+		case o.Workers && slices.Contains(gangVariables, name):
+			return fmt.Errorf("env: %s is set by tunehost for each worker (placement.workers); leave it out", name)
 		}
 	}
 	return nil

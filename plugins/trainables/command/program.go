@@ -42,6 +42,7 @@ type program struct {
 	patterns []pattern
 	deadline time.Duration
 	sockets  *sockets
+	ports    ports
 }
 
 func newProgram(b []byte) (*program, error) {

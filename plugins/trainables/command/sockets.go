@@ -1,7 +1,6 @@
 package command
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -17,7 +16,8 @@ import (
 // no trial has run for a while.
 type sockets struct {
 	mu    sync.Mutex
-	dir   string // private, short; "" before the first and after the last
+	dir   string   // private, short; "" before the first and after the last
+	claim *os.File // on dir, for as long as it is used
 	free  []*socket
 	made  int
 	taken int
@@ -86,16 +86,17 @@ func (s *sockets) clear() {
 		k.listener.Close()
 	}
 	os.RemoveAll(s.dir)
-	s.free, s.dir, s.made = nil, "", 0
+	s.claim.Close()
+	s.free, s.dir, s.claim, s.made = nil, "", nil, 0
 }
 
 func (s *sockets) create() (*socket, error) {
 	if s.dir == "" {
-		dir, err := privateDir()
+		dir, claim, err := privateDir()
 		if err != nil {
 			return nil, err
 		}
-		s.dir = dir
+		s.dir, s.claim = dir, claim
 	}
 	path := filepath.Join(s.dir, strconv.Itoa(s.made))
 	f, err := listen(path)
@@ -108,35 +109,58 @@ func (s *sockets) create() (*socket, error) {
 	return k, nil
 }
 
-// privateDir makes a directory for the owner alone. The folder that the host
-// made for this plugin's sockets goes with the plugin; else a temporary one.
-func privateDir() (string, error) {
+// privateDir makes a directory for the owner alone, and claims it. The folder that
+// the host made for this plugin's sockets goes with the plugin; else a temporary one.
+func privateDir() (string, *os.File, error) {
 	for _, parent := range []string{os.Getenv("PLUGIN_UNIX_SOCKET_DIR"), os.TempDir(), "/tmp"} {
 		if parent == "" || !filepath.IsAbs(parent) || len(parent) > maxSocketPath-len("/tunehost-ch-0123456789/123456") {
 			continue
 		}
-		if dir, err := os.MkdirTemp(parent, dirPrefix); err == nil {
+		if dir, claim, err := claimedDir(parent); err == nil {
 			removeStale(parent)
-			return dir, nil
+			return dir, claim, nil
 		}
 	}
-	return os.MkdirTemp("", dirPrefix)
+	return claimedDir("")
 }
 
-const dirPrefix = "tunehost-ch-"
+func claimedDir(parent string) (string, *os.File, error) {
+	dir, err := os.MkdirTemp(parent, dirPrefix)
+	if err != nil {
+		return "", nil, err
+	}
+	f, err := os.Open(dir)
+	if err != nil {
+		return "", nil, err
+	}
+	return dir, f, syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+}
 
-// removeStale removes what processes that were killed could not: directories
-// with a first socket that nobody listens to. Other users' are out of reach.
+const (
+	dirPrefix = "tunehost-ch-"
+	// unclaimed is how long a new directory may be without its claim.
+	unclaimed = time.Minute
+)
+
+// removeStale removes what processes that were killed could not: directories that
+// nobody claims. Other users' are out of reach.
 func removeStale(parent string) {
-	firsts, _ := filepath.Glob(filepath.Join(parent, dirPrefix+"*", "0"))
-	for _, path := range firsts {
-		c, err := net.Dial("unix", path)
-		if err == nil {
-			c.Close()
+	dirs, _ := filepath.Glob(filepath.Join(parent, dirPrefix+"*"))
+	for _, dir := range dirs {
+		if info, err := os.Lstat(dir); err == nil && info.IsDir() && time.Since(info.ModTime()) > unclaimed {
+			removeUnclaimed(dir)
 		}
-		if errors.Is(err, syscall.ECONNREFUSED) {
-			os.RemoveAll(filepath.Dir(path))
-		}
+	}
+}
+
+func removeUnclaimed(dir string) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
+		os.RemoveAll(dir)
 	}
 }
 

@@ -260,3 +260,14 @@ func BenchmarkPrinted(b *testing.B) {
 		b.Fatal(err)
 	}
 }
+
+// A log that cannot be written fails the attempt, and nothing else.
+func TestLogCannotBeWritten(t *testing.T) {
+	run := newRun(t)
+	if err := os.Mkdir(filepath.Join(run.trial.Dir, "stdout"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := train(t, sh("true"), run); err == nil || !strings.Contains(err.Error(), "log") {
+		t.Errorf("it ended with %v", err)
+	}
+}

@@ -290,6 +290,10 @@ func TestSockets(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.Close()
+	old := time.Now().Add(-2 * unclaimed)
+	if err := os.Chtimes(stale, old, old); err != nil {
+		t.Fatal(err)
+	}
 	if err := p.Train(t.Context(), newRun(t)); err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,8 @@ func stopSteps(grace time.Duration, told bool) []step {
 
 // supervise returns when the program has ended.
 func (a *attempt) supervise(ctx context.Context) {
-	s := supervisor{a: a, cancelled: ctx.Done(), stopped: a.results.stopped}
+	s := supervisor{a: a, left: 1 + len(a.others), head: a.proc.exited, ended: a.awaitOthers(),
+		cancelled: ctx.Done(), stopped: a.results.stopped}
 	if r, ok := a.run.(sdk.Stopper); ok {
 		s.asked = r.Stopped()
 	}
@@ -46,6 +47,10 @@ func (a *attempt) supervise(ctx context.Context) {
 // they had to say are nil.
 type supervisor struct {
 	a         *attempt
+	left      int             // workers that have not ended
+	head      <-chan struct{} // rank 0's end
+	ended     <-chan *worker  // that of the others
+	phase     phase
 	cancelled <-chan struct{}
 	asked     <-chan struct{}
 	stopped   <-chan struct{}
@@ -56,8 +61,11 @@ type supervisor struct {
 
 func (s *supervisor) next() bool {
 	select {
-	case <-s.a.proc.exited:
-		return false
+	case <-s.head:
+		s.head = nil
+		return s.lost(&s.a.worker)
+	case w := <-s.ended:
+		return s.lost(w)
 	case <-s.cancelled:
 		s.cancelled = nil
 		s.a.kill()
@@ -67,10 +75,10 @@ func (s *supervisor) next() bool {
 			s.a.results.stop(stopCause(s.a.run), false)
 		}
 	case <-s.stopped:
-		s.stopped, s.silence = nil, nil
+		s.stopped, s.silence, s.phase = nil, nil, stopping
 		s.arm(stopSteps(seconds(s.a.trial.GraceSeconds), s.a.results.wasTold()))
 	case <-timeOf(s.timer):
-		s.a.proc.signal(s.steps[0].signal)
+		s.signal(s.steps[0].signal)
 		s.arm(s.steps[1:])
 	case <-timeOf(s.silence):
 		s.listen()
@@ -119,7 +127,7 @@ func (s *supervisor) listen() {
 
 func (a *attempt) kill() {
 	a.killed = true
-	a.proc.signal(syscall.SIGKILL)
+	a.signal(syscall.SIGKILL)
 }
 
 // silent is for how long nothing was heard of the program. A log of stderr is
@@ -137,18 +145,20 @@ func (a *attempt) silent() time.Duration {
 }
 
 // failure is the message of a trial whose program failed: how it ended with its
-// very last words, for lists; then where its log is, and more of them (B-070).
-func (a *attempt) failure(how string) error {
-	words, where := a.stderr.tail(), a.stderr.name("stderr")
-	if a.stderr.File == nil {
-		words, where = a.stderrTail.bytes(), "its stderr is not logged"
+// very last words, for lists; then where its log is, and more of them (B-070). The
+// words are those of the first of the workers.
+func (a *attempt) failure(how string, workers ...*worker) error {
+	w, who := workers[0], a.args[0]+a.ranks(workers)
+	words, where := w.stderr.tail(), w.stderr.name("stderr")
+	if w.stderr.File == nil {
+		words, where = w.stderrTail.bytes(), "its stderr is not logged"
 	}
 	last := lastLines(words)
 	if last == "  " {
-		return fmt.Errorf("%s %s; it wrote nothing to stderr; %s", a.args[0], how, a.stdout.name("stdout"))
+		return fmt.Errorf("%s %s; it wrote nothing to stderr; %s", who, how, w.stdout.name("stdout"))
 	}
 	lines := strings.Split(last, "\n")
-	text := fmt.Sprintf("%s %s: %s\n%s", a.args[0], how, strings.TrimSpace(lines[len(lines)-1]), where)
+	text := fmt.Sprintf("%s %s: %s\n%s", who, how, strings.TrimSpace(lines[len(lines)-1]), where)
 	if len(lines) > 1 {
 		text += "; it ends:\n" + last
 	}

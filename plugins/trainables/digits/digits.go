@@ -71,6 +71,7 @@ func (tr *trainable) Train(ctx context.Context, run sdk.Run) error {
 	}
 	run.Log(fmt.Sprintf("layers of sizes %v, %d training and %d validation images",
 		t.net.sizes, tr.train.len(), tr.validation.len()))
+	sdk.ExportWith(run, t.export)
 	for t.epoch < uint64(p.epochs) {
 		if ctx.Err() != nil {
 			return fmt.Errorf("%w: %w", sdk.ErrStopped, context.Cause(ctx))

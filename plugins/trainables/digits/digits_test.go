@@ -2,6 +2,7 @@ package digits
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -245,4 +246,64 @@ func BenchmarkEpoch(b *testing.B) {
 			}
 		})
 	}
+}
+
+// B-060: the exported network says of an image what the trained one does; another
+// format is not known.
+func TestExport(t *testing.T) {
+	run, trainable := newRun(t, `{"epochs": 2, "activation": "relu"}`)
+	run.T.Export = []string{"json", "onnx"}
+	if err := run.Train(t.Context(), trainable); err != nil {
+		t.Fatal(err)
+	}
+	made := run.Exports()
+	if len(made) != 2 || made[0].Err != nil || !errors.Is(made[1].Err, sdk.ErrUnknownFormat) {
+		t.Fatalf("%+v", made)
+	}
+	text, err := os.ReadFile(filepath.Join(made[0].Dir, exportFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m model
+	if err := json.Unmarshal(text, &m); err != nil {
+		t.Fatal(err)
+	}
+	held := trainableOf(t).validation
+	right := 0
+	for i, label := range held.Labels {
+		if m.reads(row(held.X, i)) == label {
+			right++
+		}
+	}
+	if got, want := float64(right)/float64(held.len()), run.Last("accuracy"); got != want {
+		t.Errorf("the exported network reads %v of the images rightly, not %v", got, want)
+	}
+}
+
+func trainableOf(t *testing.T) *trainable {
+	t.Helper()
+	opened, _, err := open([]byte(`{}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return opened.(*trainable)
+}
+
+// reads is the model as another program would run it.
+func (m *model) reads(x []float64) int {
+	for i, l := range m.Layers {
+		out := append([]float64{}, l.Biases...)
+		for j, weights := range l.Weights {
+			for k, w := range weights {
+				out[k] += w * x[j]
+			}
+		}
+		if i < len(m.Layers)-1 {
+			for k := range out {
+				out[k] = max(out[k], 0)
+			}
+		}
+		x = out
+	}
+	return largest(x)
 }

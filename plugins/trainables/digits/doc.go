@@ -55,4 +55,9 @@
 // that goes on from a checkpoint is bit by bit the run that was never
 // interrupted, on the same kind of processor. Parameters may have changed
 // (population based training does that), but not layers or units.
+//
+// # Exporting
+//
+// The format json is one file, network.json: the layers' weights and biases as
+// lists of numbers, which programs in any language can read.
 package digits

@@ -18,12 +18,12 @@ type Perturber struct {
 }
 
 // NewPerturber lets the named parameters change; all but grids when none is named.
-func NewPerturber(s *space.Space, mutate []string, resample float64, factors []float64) (*Perturber, error) {
-	x := &Perturber{Space: s, Resample: resample, Factors: factors, Free: make([]bool, len(s.Params))}
+func NewPerturber(s *space.Space, o Options) (*Perturber, error) {
+	x := &Perturber{Space: s, Resample: o.Resample, Factors: o.Factors, Free: make([]bool, len(s.Params))}
 	for i, p := range s.Params {
-		x.Free[i] = len(mutate) == 0 && !p.Grid
+		x.Free[i] = len(o.Mutate) == 0 && !p.Grid
 	}
-	for _, name := range mutate {
+	for _, name := range o.Mutate {
 		i, err := find(s, name)
 		if err != nil {
 			return nil, err

@@ -24,14 +24,8 @@ var mixed = &space.Space{Params: []space.Param{
 		When: &space.Expr{Op: space.In, Param: 5, Set: []int{1}}},
 }}
 
-type options struct {
-	Mutate   []string
-	Resample float64
-	Factors  []float64
-}
-
-func explorerOf(t interface{ Fatal(...any) }, sp *space.Space, o options) *Perturber {
-	x, err := NewPerturber(sp, o.Mutate, o.Resample, o.Factors)
+func explorerOf(t interface{ Fatal(...any) }, sp *space.Space, o Options) *Perturber {
+	x, err := NewPerturber(sp, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +35,7 @@ func explorerOf(t interface{ Fatal(...any) }, sp *space.Space, o options) *Pertu
 // What is explored is always a point of the space.
 func TestExploredPointsAreOfTheSpace(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		x := explorerOf(t, mixed, options{
+		x := explorerOf(t, mixed, Options{
 			Resample: rapid.Float64Range(0, 1).Draw(t, "resample"),
 			Factors:  rapid.SliceOfN(rapid.Float64Range(0.1, 10), 1, 3).Draw(t, "factors"),
 		})
@@ -60,7 +54,7 @@ func TestExploredPointsAreOfTheSpace(t *testing.T) {
 // Every number and ordinal moves from wherever it is, whichever way the factor
 // points: from the bounds, from zero, from the integers 1 and 2.
 func TestEveryValueCanMove(t *testing.T) {
-	x := explorerOf(t, mixed, options{Factors: []float64{1}})
+	x := explorerOf(t, mixed, Options{Factors: []float64{1}})
 	for i, values := range map[int][]float64{
 		0: {1e-4, 0.01, 1},
 		1: {0, 0.5, 1},
@@ -84,7 +78,7 @@ func TestEveryValueCanMove(t *testing.T) {
 }
 
 func TestOnlyWhatMayChange(t *testing.T) {
-	x := explorerOf(t, mixed, options{Mutate: []string{"lr"}, Factors: []float64{1.2, 0.8}})
+	x := explorerOf(t, mixed, Options{Mutate: []string{"lr"}, Factors: []float64{1.2, 0.8}})
 	donor := space.Point{0.01, 0.5, 2, 64, 0, 0, 1, math.NaN()}
 	for seed := range uint64(20) {
 		p := x.Perturb(donor, nil, space.NewRand(seed))
@@ -105,7 +99,7 @@ func TestConstraintsHold(t *testing.T) {
 		Constraints: []*space.Expr{{Op: space.Eq, Args: []*space.Expr{
 			{Op: space.Number}, {Op: space.Const, Number: 5}}}},
 	}
-	x := explorerOf(t, sp, options{Factors: []float64{1.2, 0.8}})
+	x := explorerOf(t, sp, Options{Factors: []float64{1.2, 0.8}})
 	if p := x.Perturb(space.Point{5}, nil, space.NewRand(1)); p[0] != 5 {
 		t.Errorf("got %v, want the donor's 5", p)
 	}

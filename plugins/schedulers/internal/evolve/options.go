@@ -7,18 +7,75 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// Options are those that do not depend on how parameters are explored.
+// Options are those that all have that train a population.
 type Options struct {
-	Interval  uint64  `json:"interval"`
-	BurnIn    uint64  `json:"burn_in"`
-	Max       uint64  `json:"max"`
-	Quantile  float64 `json:"quantile"`
-	Sync      bool    `json:"sync"`
-	Objective string  `json:"objective"`
+	Interval  uint64    `json:"interval"`
+	BurnIn    uint64    `json:"burn_in"`
+	Max       uint64    `json:"max"`
+	Quantile  float64   `json:"quantile"`
+	Resample  float64   `json:"resample"`
+	Factors   []float64 `json:"factors"`
+	Mutate    []string  `json:"mutate"`
+	Sync      bool      `json:"sync"`
+	Objective string    `json:"objective"`
 }
 
 // Defaults are the options where nothing is said.
-var Defaults = Options{Interval: 10, Quantile: 0.25}
+func Defaults() Options {
+	return Options{Interval: 10, Quantile: 0.25, Resample: 0.25, Factors: []float64{1.2, 0.8}}
+}
+
+// Schema is the options as JSON Schema, with those that only one scheduler has: its
+// properties, each with a comma after it.
+func Schema(own string) []byte {
+	return []byte(`{
+  "$schema": "https://json-schema.org/draft/2020-12/schema",
+  "type": "object",
+  "additionalProperties": false,
+  "properties": {
+` + common + "\n" + own + last + `
+  }
+}`)
+}
+
+const common = `    "interval": {
+      "type": "integer", "minimum": 1, "default": 10,
+      "description": "iterations between comparisons"
+    },
+    "burn_in": {
+      "type": "integer", "minimum": 0, "default": 0,
+      "description": "iterations before the first comparison"
+    },
+    "max": {
+      "type": "integer", "minimum": 0, "default": 0,
+      "description": "iterations after which a trial is finished; 0: when it is complete"
+    },
+    "quantile": {
+      "type": "number", "exclusiveMinimum": 0, "maximum": 0.5, "default": 0.25,
+      "description": "the fraction that counts as worst, and as best"
+    },
+    "resample": {
+      "type": "number", "minimum": 0, "maximum": 1, "default": 0.25,
+      "description": "probability with which a parameter is drawn anew instead of being moved"
+    },
+    "factors": {
+      "type": "array", "minItems": 1, "default": [1.2, 0.8],
+      "items": {"type": "number", "exclusiveMinimum": 0},
+      "description": "factors by which numbers are moved"
+    },
+    "mutate": {
+      "type": "array", "items": {"type": "string"}, "default": [],
+      "description": "names of the parameters that may change; empty: all"
+    },`
+
+const last = `    "sync": {
+      "type": "boolean", "default": false,
+      "description": "compare when all trials have arrived"
+    },
+    "objective": {
+      "type": "string", "default": "",
+      "description": "the metric that is compared; needed when there are several objectives"
+    }`
 
 // maxIterations is the largest number that every language's float64 counts to.
 const maxIterations = 1 << 53
@@ -34,6 +91,22 @@ func (o Options) Check(p sdk.Problem) error {
 		return fmt.Errorf("option quantile: %v is not above 0 and at most 0.5", o.Quantile)
 	case o.Sync && p.Trials == 0:
 		return errors.New("option sync: the trials can only wait for each other when their number is planned: set trials")
+	}
+	return o.checkMoves()
+}
+
+// checkMoves is about how parameters are moved.
+func (o Options) checkMoves() error {
+	if !(o.Resample >= 0 && o.Resample <= 1) {
+		return fmt.Errorf("option resample: %v is not in 0..1", o.Resample)
+	}
+	if len(o.Factors) == 0 {
+		return errors.New("option factors: want at least one")
+	}
+	for _, f := range o.Factors {
+		if f <= 0 {
+			return fmt.Errorf("option factors: %v is not above 0", f)
+		}
 	}
 	return nil
 }

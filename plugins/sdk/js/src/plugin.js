@@ -117,6 +117,14 @@
 /** @typedef {Decision[] | {decisions?: Decision[], commands?: Command[]} | void | null} Answer */
 
 /**
+ * One place that was granted: a part of one node.
+ * @typedef {object} Bundle
+ * @property {string} node
+ * @property {Record<string, any>} resources
+ * @property {string[]} devices ids of the node's GPUs
+ */
+
+/**
  * What an attempt has to train.
  * @typedef {object} Trial
  * @property {string} id
@@ -130,7 +138,8 @@
  * @property {string | null} restore the checkpoint to go on from
  * @property {number} iteration the iteration of that checkpoint, or 0
  * @property {Record<string, any>} resources what was granted
- * @property {string[]} devices ids of the GPUs granted
+ * @property {string[]} devices ids of the GPUs granted, each once
+ * @property {Bundle[]} bundles the places granted, in the order of the request
  * @property {number} checkpointEvery results at multiples of it will be saved; 0: none
  * @property {boolean} checkpointAtEnd the last result will be saved
  * @property {number} runAhead

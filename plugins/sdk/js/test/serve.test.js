@@ -91,3 +91,15 @@ test("commands", () => {
   assert.equal(String(commands[1].resources), '{"cpu":2}');
   assert.throws(() => wire.decisions(space, [], { commands: [/** @type {any} */ ({ kind: "explode", trial: 1 })] }), /unknown command explode/);
 });
+
+test("a trial's bundles", () => {
+  const trial = wire.trial({
+    params: Buffer.alloc(0), options: Buffer.alloc(0), resources: Buffer.from('{"cpu": "3"}'), seed: "1", iteration: "0",
+    checkpoint_every: "0", devices: ["0"], bundles: [
+      { node: "a", resources: Buffer.from('{"cpu": "2"}'), devices: ["0"] }, { node: "b", resources: Buffer.from('{"cpu": "1"}'), devices: [] },
+    ],
+  });
+  assert.deepEqual(trial.bundles, [
+    { node: "a", resources: { cpu: "2" }, devices: ["0"] }, { node: "b", resources: { cpu: "1" }, devices: [] },
+  ]);
+});

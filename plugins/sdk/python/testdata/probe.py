@@ -172,6 +172,7 @@ class Trainable(Probe, tunehost.Trainable):
         print(json.dumps({
             "gpus": os.environ["CUDA_VISIBLE_DEVICES"], "data": self.data, "random": random.random(), "pid": os.getpid(),
             "plugin": os.environ.get("TUNEHOST_PLUGIN"), "grpc": "grpc" in sys.modules, "threads": threading.active_count(),
+            "bundles": [[b.node, b.resources["cpu"], *b.devices] for b in run.trial.bundles],
         }))
 
     def do_not_numbers(self, run: tunehost.Run) -> None:

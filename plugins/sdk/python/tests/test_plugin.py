@@ -11,7 +11,7 @@ import pytest
 import tunehost
 from tunehost import events
 from tunehost.plugin import chosen
-from tunehost.run import CONTINUE, ENDED, KILL, RESULT, SAVE, SAVED, STOP, Order, Run, Told, Trial, attempt
+from tunehost.run import CONTINUE, ENDED, EXPORTED, KILL, RESULT, SAVE, SAVED, STOP, Order, Run, Told, Trial, attempt
 
 
 class Mine(tunehost.Searcher):
@@ -146,6 +146,24 @@ def test_save_of_just_the_result_that_is_due(tmp_path: Path) -> None:
         (RESULT, 0), (SAVED, 7), (RESULT, 0), (RESULT, 0), (ENDED, "")]
     assert (tmp_path / "x").read_text() == "0"
     assert trained(train, [GO], [GO], [save], checkpoint_at_end=True)[-2:] == [(SAVED, 3), (ENDED, "")]
+
+
+def test_export(tmp_path: Path) -> None:
+    def train(run: Run) -> None:
+        run.export_with(export)
+        run.report(loss=1.0)
+
+    def export(format: str, dir: Path) -> None:
+        if format != "json":
+            raise tunehost.UnknownFormat
+        (dir / "model.json").write_text("[1]")
+
+    wanted: Dict[str, Any] = {"export": ["json", "onnx"], "export_dir": str(tmp_path)}
+    assert trained(train, [GO], **wanted) == [
+        (RESULT, 0), (EXPORTED, ""), (EXPORTED, "the trainable does not know this format"), (ENDED, "")]
+    assert (tmp_path / "json" / "model.json").read_text() == "[1]"
+    assert len(trained(train, [stop()], **wanted)) == 4
+    assert len(trained(train, [stop(paused=True)], **wanted)) == 2  # it goes on later
 
 
 def test_run_ahead() -> None:

@@ -19,17 +19,17 @@ from typing import NoReturn as _NoReturn
 from typing import Type as _Type
 
 from ._script import NewCheckpoint, checkpoint, new_checkpoint, params, report, seed, trial_dir
-from .errors import Paused, Refused, ReportError, RestoreError, StartError, Stopped
+from .errors import Paused, Refused, ReportError, RestoreError, StartError, Stopped, UnknownFormat
 from .events import EXHAUSTED, WAIT, Command, Decision, Event, EventKind, Objective, Problem, Request, Suggestion
 from .history import History, TrialRecord
 from .plugin import Plugin, Scheduler, Searcher, Trainable, option, scheduler, searcher, trainable
-from .run import Run, Trial
+from .run import Bundle, Run, Trial
 from .space import Point, Rand, Space
 
 __all__ = [
     "EXHAUSTED", "WAIT", "Command", "Decision", "Event", "EventKind", "History", "NewCheckpoint", "Objective", "Paused", "Plugin",
     "Point", "Problem", "Rand", "Refused", "ReportError", "Request", "RestoreError", "Run", "Scheduler", "Searcher", "Space",
-    "StartError", "Stopped", "Suggestion", "Trainable", "Trial", "TrialRecord", "checkpoint", "new_checkpoint", "option", "params",
+    "StartError", "Stopped", "Suggestion", "Trainable", "Trial", "TrialRecord", "UnknownFormat", "checkpoint", "new_checkpoint", "option", "params",
     "report", "scheduler", "searcher", "seed", "serve", "trainable", "trial_dir",
 ]
 

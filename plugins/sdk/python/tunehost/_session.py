@@ -123,7 +123,8 @@ class Session:
 def fields(m: trainable_pb2.Trial) -> Dict[str, Any]:
     """A trial's message as a dict that is quick to send on."""
     found = {f.name: getattr(m, f.name) for f in m.DESCRIPTOR.fields}
-    return {**found, "devices": list(m.devices)}
+    bundles = [(b.node, b.resources, list(b.devices)) for b in m.bundles]
+    return {**found, "devices": list(m.devices), "bundles": bundles, "export": list(m.export)}
 
 
 class _QueueLink(Link):

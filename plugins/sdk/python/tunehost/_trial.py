@@ -8,7 +8,7 @@ import random
 import sys
 from typing import Any, Callable, Dict
 
-from .run import Trial
+from .run import Bundle, Trial
 
 
 def trial_of(found: Dict[str, Any]) -> Trial:
@@ -16,6 +16,7 @@ def trial_of(found: Dict[str, Any]) -> Trial:
     known = {k: v for k, v in found.items() if k in Trial.__dataclass_fields__}
     for name in ("params", "options", "resources"):
         known[name] = json.loads(known[name] or b"{}")
+    known["bundles"] = [Bundle(node, json.loads(amounts or b"{}"), devices) for node, amounts, devices in known.get("bundles", ())]
     return Trial(**known)
 
 

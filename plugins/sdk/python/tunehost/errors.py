@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["Paused", "Refused", "ReportError", "RestoreError", "StartError", "Stopped"]
+__all__ = ["Paused", "Refused", "ReportError", "RestoreError", "StartError", "Stopped", "UnknownFormat"]
 
 
 class Stopped(SystemExit):
@@ -41,3 +41,10 @@ class RestoreError(RuntimeError):
 
 class StartError(RuntimeError):
     """The trial could not begin at all; trying again does not help."""
+
+
+class UnknownFormat(ValueError):
+    """What an export function raises for a format that the trainable does not have."""
+
+    def __init__(self, text: str = "the trainable does not know this format") -> None:
+        super().__init__(text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import shutil
 import traceback
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Protocol, Sequence
 
 from ._metrics import flatten
-from .errors import Paused, RestoreError, StartError, Stopped
+from .errors import Paused, RestoreError, StartError, Stopped, UnknownFormat
 
 if TYPE_CHECKING:
     from .plugin import Trainable
@@ -20,6 +21,7 @@ __all__ = ["Run", "Trial"]
 
 START, CONTINUE, SAVE, STOP, KILL = range(1, 6)
 STARTED, RESULT, SAVED, ENDED, LOG = range(1, 6)
+EXPORTED = 7
 _MAX_TEXT = 64 << 10
 
 Order = Dict[str, Any]
@@ -29,6 +31,7 @@ Told = Dict[str, Any]
 """A TrainEvent of the protocol, without its run."""
 
 Save = Callable[[Path], Any]
+Export = Callable[[str, Path], Any]
 
 
 class Link(Protocol):
@@ -37,6 +40,15 @@ class Link(Protocol):
     def send(self, told: Told) -> None: ...
     def poll(self) -> List[Order]: ...
     def wait(self) -> List[Order]: ...
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """One place that was granted: a part of one node."""
+
+    node: str = ""
+    resources: Mapping[str, Any] = None  # type: ignore[assignment]
+    devices: Sequence[str] = ()  #: ids of the node's GPUs
 
 
 @dataclass(frozen=True)
@@ -54,11 +66,14 @@ class Trial:
     restore: str = ""
     iteration: int = 0  #: of the checkpoint to go on from
     resources: Mapping[str, Any] = None  # type: ignore[assignment]
-    devices: Sequence[str] = ()  #: ids of the GPUs granted
+    devices: Sequence[str] = ()  #: ids of the GPUs granted, each once
+    bundles: Sequence[Bundle] = ()  #: the places granted, in the order of the request
     checkpoint_every: int = 0
     checkpoint_at_end: bool = False
     run_ahead: int = 0
     grace_seconds: float = 0.0
+    export: Sequence[str] = ()  #: formats in which the model is wanted when all ends well
+    export_dir: str = ""
 
 
 class Run:
@@ -75,6 +90,8 @@ class Run:
         self._killed = False
         self._reported = 0
         self._iteration = trial.iteration
+        self._done = False
+        self._export: Optional[Export] = None
 
     @property
     def params(self) -> Mapping[str, Any]:
@@ -127,11 +144,40 @@ class Run:
             raise self._stop
         self._iteration = int(iteration) if iteration else self._iteration + 1
         self._reported += 1
+        self._done = done
         self._link.send({
             "kind": RESULT, "metrics": list(values.items()), "iteration": int(iteration or 0),
             "checkpoint": str(Path(checkpoint).absolute()) if checkpoint else "", "done": done,
         })
         self._await_decision(done, self._due(done, save is not None and not checkpoint), save)
+
+    def export_with(self, export: Export) -> None:
+        """Says how the model is written: when the trial has ended well, export(format, dir) is
+        called for each format that the experiment file asks for. It writes the model into the
+        empty directory dir, or raises UnknownFormat, or whatever went wrong; the trial does not
+        fail for it. A stopped trial's exports are made within its grace time."""
+        self._export = export
+
+    def _hand_over(self) -> None:
+        """Makes the exports of a trial that has ended well."""
+        self._hear(self._link.poll())
+        if self._export is None or self._killed or isinstance(self._stop, Paused) and not self._done:
+            return
+        for format in self.trial.export:
+            self._link.send({"kind": EXPORTED, "format": format, "error": self._export_as(self._export, format)})
+
+    def _export_as(self, export: Export, format: str) -> str:
+        dir = Path(self.trial.export_dir, format)
+        try:
+            shutil.rmtree(dir, ignore_errors=True)
+            dir.mkdir(parents=True)
+            export(format, dir)
+        except UnknownFormat as e:
+            return cut(str(e))
+        except Exception as e:
+            traceback.print_exc()
+            return describe(e)
+        return ""
 
     def _due(self, done: bool, can_save: bool) -> bool:
         """Whether the host will ask for a checkpoint of this result before it answers."""
@@ -216,6 +262,8 @@ def attempt(trainable: Trainable, run: Run) -> Told:
     except BaseException as e:
         traceback.print_exc()
         ended["error"] = describe(e) + "\n" + cut(traceback.format_exc())
+    if "error" not in ended:
+        run._hand_over()
     return ended
 
 

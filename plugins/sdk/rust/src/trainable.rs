@@ -37,6 +37,17 @@ pub struct TrainableTraits {
     pub requests: bool,
 }
 
+/// One place that was granted: a part of one node.
+#[derive(Clone, Debug, Default)]
+pub struct Bundle {
+    /// The node's name.
+    pub node: String,
+    /// The JSON of the place's amounts.
+    pub resources: String,
+    /// The ids of the node's GPUs that are granted here.
+    pub devices: Vec<String>,
+}
+
 /// What an attempt has to train.
 #[derive(Clone, Debug, Default)]
 pub struct Trial {
@@ -61,10 +72,12 @@ pub struct Trial {
     pub restore: String,
     /// The iteration of that checkpoint, or 0.
     pub iteration: u64,
-    /// The JSON of what was granted.
+    /// The JSON of what was granted; of a group, the sum.
     pub resources: String,
-    /// The ids of the GPUs granted.
+    /// The ids of the GPUs granted, each once.
     pub devices: Vec<String>,
+    /// The places granted, in the order of the request.
+    pub bundles: Vec<Bundle>,
     /// Results at multiples of it will be saved (0: none).
     pub checkpoint_every: u64,
     /// The last result will be saved.

@@ -259,6 +259,7 @@ export function trial(m) {
     params: json(m.params), options: json(m.options), seed: big(m.seed),
     dir: m.dir, restore: m.restore || null, iteration: count(m.iteration),
     resources: json(m.resources), devices: m.devices,
+    bundles: m.bundles.map((/** @type {any} */ b) => ({ node: b.node, resources: json(b.resources), devices: b.devices })),
     checkpointEvery: count(m.checkpoint_every), checkpointAtEnd: m.checkpoint_at_end,
     runAhead: Math.min(m.run_ahead, maxRunAhead), graceSeconds: m.grace_seconds,
   };

@@ -611,6 +611,8 @@ type Problem struct {
 	Seed          uint64                 `protobuf:"varint,3,opt,name=seed,proto3" json:"seed,omitempty"`
 	Trials        uint64                 `protobuf:"varint,4,opt,name=trials,proto3" json:"trials,omitempty"`
 	Concurrency   uint64                 `protobuf:"varint,5,opt,name=concurrency,proto3" json:"concurrency,omitempty"`
+	Request       []byte                 `protobuf:"bytes,6,opt,name=request,proto3" json:"request,omitempty"`   // JSON object: what each trial asks for; empty where that is not one bundle
+	Capacity      []byte                 `protobuf:"bytes,7,opt,name=capacity,proto3" json:"capacity,omitempty"` // JSON object: what there was in all when the experiment began
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -678,6 +680,20 @@ func (x *Problem) GetConcurrency() uint64 {
 		return x.Concurrency
 	}
 	return 0
+}
+
+func (x *Problem) GetRequest() []byte {
+	if x != nil {
+		return x.Request
+	}
+	return nil
+}
+
+func (x *Problem) GetCapacity() []byte {
+	if x != nil {
+		return x.Capacity
+	}
+	return nil
 }
 
 type Metric struct {
@@ -1050,7 +1066,7 @@ const file_tunehost_v1_common_proto_rawDesc = "" +
 	"\x06values\x18\x01 \x03(\x01R\x06values\"?\n" +
 	"\tObjective\x12\x16\n" +
 	"\x06metric\x18\x01 \x01(\tR\x06metric\x12\x1a\n" +
-	"\bmaximize\x18\x02 \x01(\bR\bmaximize\"\xb9\x01\n" +
+	"\bmaximize\x18\x02 \x01(\bR\bmaximize\"\xef\x01\n" +
 	"\aProblem\x12(\n" +
 	"\x05space\x18\x01 \x01(\v2\x12.tunehost.v1.SpaceR\x05space\x126\n" +
 	"\n" +
@@ -1058,7 +1074,9 @@ const file_tunehost_v1_common_proto_rawDesc = "" +
 	"objectives\x12\x12\n" +
 	"\x04seed\x18\x03 \x01(\x04R\x04seed\x12\x16\n" +
 	"\x06trials\x18\x04 \x01(\x04R\x06trials\x12 \n" +
-	"\vconcurrency\x18\x05 \x01(\x04R\vconcurrency\"2\n" +
+	"\vconcurrency\x18\x05 \x01(\x04R\vconcurrency\x12\x18\n" +
+	"\arequest\x18\x06 \x01(\fR\arequest\x12\x1a\n" +
+	"\bcapacity\x18\a \x01(\fR\bcapacity\"2\n" +
 	"\x06Metric\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x01R\x05value\"\xea\x04\n" +

@@ -76,7 +76,7 @@ func (x TrainCommand_Kind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use TrainCommand_Kind.Descriptor instead.
 func (TrainCommand_Kind) EnumDescriptor() ([]byte, []int) {
-	return file_tunehost_v1_trainable_proto_rawDescGZIP(), []int{8, 0}
+	return file_tunehost_v1_trainable_proto_rawDescGZIP(), []int{9, 0}
 }
 
 type TrainEvent_Kind int32
@@ -89,6 +89,7 @@ const (
 	TrainEvent_KIND_ENDED       TrainEvent_Kind = 4 // the last event of a run; error is empty when all is well
 	TrainEvent_KIND_LOG         TrainEvent_Kind = 5
 	TrainEvent_KIND_REJECTED    TrainEvent_Kind = 6 // garbage from the trial's program, for its log: not a result
+	TrainEvent_KIND_EXPORTED    TrainEvent_Kind = 7 // export_dir/format holds the model; error says why it does not
 )
 
 // Enum value maps for TrainEvent_Kind.
@@ -101,6 +102,7 @@ var (
 		4: "KIND_ENDED",
 		5: "KIND_LOG",
 		6: "KIND_REJECTED",
+		7: "KIND_EXPORTED",
 	}
 	TrainEvent_Kind_value = map[string]int32{
 		"KIND_UNSPECIFIED": 0,
@@ -110,6 +112,7 @@ var (
 		"KIND_ENDED":       4,
 		"KIND_LOG":         5,
 		"KIND_REJECTED":    6,
+		"KIND_EXPORTED":    7,
 	}
 )
 
@@ -137,7 +140,7 @@ func (x TrainEvent_Kind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use TrainEvent_Kind.Descriptor instead.
 func (TrainEvent_Kind) EnumDescriptor() ([]byte, []int) {
-	return file_tunehost_v1_trainable_proto_rawDescGZIP(), []int{10, 0}
+	return file_tunehost_v1_trainable_proto_rawDescGZIP(), []int{11, 0}
 }
 
 type DescribeTrainableRequest struct {
@@ -438,6 +441,9 @@ type Trial struct {
 	RunAhead        uint32                 `protobuf:"varint,14,opt,name=run_ahead,json=runAhead,proto3" json:"run_ahead,omitempty"`
 	GraceSeconds    float64                `protobuf:"fixed64,15,opt,name=grace_seconds,json=graceSeconds,proto3" json:"grace_seconds,omitempty"`
 	CheckpointAtEnd bool                   `protobuf:"varint,16,opt,name=checkpoint_at_end,json=checkpointAtEnd,proto3" json:"checkpoint_at_end,omitempty"` // the last result (done) will be saved
+	Bundles         []*Bundle              `protobuf:"bytes,17,rep,name=bundles,proto3" json:"bundles,omitempty"`                                           // what was granted, place by place, in the order of the request
+	Export          []string               `protobuf:"bytes,18,rep,name=export,proto3" json:"export,omitempty"`                                             // formats in which the model is wanted when all ends well
+	ExportDir       string                 `protobuf:"bytes,19,opt,name=export_dir,json=exportDir,proto3" json:"export_dir,omitempty"`                      // where they go, each in a folder of its format's name
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
@@ -584,6 +590,88 @@ func (x *Trial) GetCheckpointAtEnd() bool {
 	return false
 }
 
+func (x *Trial) GetBundles() []*Bundle {
+	if x != nil {
+		return x.Bundles
+	}
+	return nil
+}
+
+func (x *Trial) GetExport() []string {
+	if x != nil {
+		return x.Export
+	}
+	return nil
+}
+
+func (x *Trial) GetExportDir() string {
+	if x != nil {
+		return x.ExportDir
+	}
+	return ""
+}
+
+// Bundle is one place that was granted: a part of one node.
+type Bundle struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Node          string                 `protobuf:"bytes,1,opt,name=node,proto3" json:"node,omitempty"`           // its name
+	Resources     []byte                 `protobuf:"bytes,2,opt,name=resources,proto3" json:"resources,omitempty"` // JSON object, as of the trial
+	Devices       []string               `protobuf:"bytes,3,rep,name=devices,proto3" json:"devices,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Bundle) Reset() {
+	*x = Bundle{}
+	mi := &file_tunehost_v1_trainable_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Bundle) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Bundle) ProtoMessage() {}
+
+func (x *Bundle) ProtoReflect() protoreflect.Message {
+	mi := &file_tunehost_v1_trainable_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Bundle.ProtoReflect.Descriptor instead.
+func (*Bundle) Descriptor() ([]byte, []int) {
+	return file_tunehost_v1_trainable_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *Bundle) GetNode() string {
+	if x != nil {
+		return x.Node
+	}
+	return ""
+}
+
+func (x *Bundle) GetResources() []byte {
+	if x != nil {
+		return x.Resources
+	}
+	return nil
+}
+
+func (x *Bundle) GetDevices() []string {
+	if x != nil {
+		return x.Devices
+	}
+	return nil
+}
+
 type TrainRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Commands      []*TrainCommand        `protobuf:"bytes,1,rep,name=commands,proto3" json:"commands,omitempty"`
@@ -593,7 +681,7 @@ type TrainRequest struct {
 
 func (x *TrainRequest) Reset() {
 	*x = TrainRequest{}
-	mi := &file_tunehost_v1_trainable_proto_msgTypes[7]
+	mi := &file_tunehost_v1_trainable_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -605,7 +693,7 @@ func (x *TrainRequest) String() string {
 func (*TrainRequest) ProtoMessage() {}
 
 func (x *TrainRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_tunehost_v1_trainable_proto_msgTypes[7]
+	mi := &file_tunehost_v1_trainable_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -618,7 +706,7 @@ func (x *TrainRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TrainRequest.ProtoReflect.Descriptor instead.
 func (*TrainRequest) Descriptor() ([]byte, []int) {
-	return file_tunehost_v1_trainable_proto_rawDescGZIP(), []int{7}
+	return file_tunehost_v1_trainable_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *TrainRequest) GetCommands() []*TrainCommand {
@@ -642,7 +730,7 @@ type TrainCommand struct {
 
 func (x *TrainCommand) Reset() {
 	*x = TrainCommand{}
-	mi := &file_tunehost_v1_trainable_proto_msgTypes[8]
+	mi := &file_tunehost_v1_trainable_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -654,7 +742,7 @@ func (x *TrainCommand) String() string {
 func (*TrainCommand) ProtoMessage() {}
 
 func (x *TrainCommand) ProtoReflect() protoreflect.Message {
-	mi := &file_tunehost_v1_trainable_proto_msgTypes[8]
+	mi := &file_tunehost_v1_trainable_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -667,7 +755,7 @@ func (x *TrainCommand) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TrainCommand.ProtoReflect.Descriptor instead.
 func (*TrainCommand) Descriptor() ([]byte, []int) {
-	return file_tunehost_v1_trainable_proto_rawDescGZIP(), []int{8}
+	return file_tunehost_v1_trainable_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *TrainCommand) GetKind() TrainCommand_Kind {
@@ -721,7 +809,7 @@ type TrainResponse struct {
 
 func (x *TrainResponse) Reset() {
 	*x = TrainResponse{}
-	mi := &file_tunehost_v1_trainable_proto_msgTypes[9]
+	mi := &file_tunehost_v1_trainable_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -733,7 +821,7 @@ func (x *TrainResponse) String() string {
 func (*TrainResponse) ProtoMessage() {}
 
 func (x *TrainResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_tunehost_v1_trainable_proto_msgTypes[9]
+	mi := &file_tunehost_v1_trainable_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -746,7 +834,7 @@ func (x *TrainResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TrainResponse.ProtoReflect.Descriptor instead.
 func (*TrainResponse) Descriptor() ([]byte, []int) {
-	return file_tunehost_v1_trainable_proto_rawDescGZIP(), []int{9}
+	return file_tunehost_v1_trainable_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *TrainResponse) GetEvents() []*TrainEvent {
@@ -769,13 +857,14 @@ type TrainEvent struct {
 	Text          string                 `protobuf:"bytes,9,opt,name=text,proto3" json:"text,omitempty"`                                          // LOG, REJECTED
 	RestoreFailed bool                   `protobuf:"varint,10,opt,name=restore_failed,json=restoreFailed,proto3" json:"restore_failed,omitempty"` // ENDED: the checkpoint could not be loaded
 	NeverStarted  bool                   `protobuf:"varint,11,opt,name=never_started,json=neverStarted,proto3" json:"never_started,omitempty"`    // ENDED: no program, not executable
+	Format        string                 `protobuf:"bytes,12,opt,name=format,proto3" json:"format,omitempty"`                                     // EXPORTED
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *TrainEvent) Reset() {
 	*x = TrainEvent{}
-	mi := &file_tunehost_v1_trainable_proto_msgTypes[10]
+	mi := &file_tunehost_v1_trainable_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -787,7 +876,7 @@ func (x *TrainEvent) String() string {
 func (*TrainEvent) ProtoMessage() {}
 
 func (x *TrainEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_tunehost_v1_trainable_proto_msgTypes[10]
+	mi := &file_tunehost_v1_trainable_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -800,7 +889,7 @@ func (x *TrainEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TrainEvent.ProtoReflect.Descriptor instead.
 func (*TrainEvent) Descriptor() ([]byte, []int) {
-	return file_tunehost_v1_trainable_proto_rawDescGZIP(), []int{10}
+	return file_tunehost_v1_trainable_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *TrainEvent) GetKind() TrainEvent_Kind {
@@ -880,6 +969,13 @@ func (x *TrainEvent) GetNeverStarted() bool {
 	return false
 }
 
+func (x *TrainEvent) GetFormat() string {
+	if x != nil {
+		return x.Format
+	}
+	return ""
+}
+
 var File_tunehost_v1_trainable_proto protoreflect.FileDescriptor
 
 const file_tunehost_v1_trainable_proto_rawDesc = "" +
@@ -898,7 +994,7 @@ const file_tunehost_v1_trainable_proto_rawDesc = "" +
 	"\x17RequestResourcesRequest\x12\x16\n" +
 	"\x06params\x18\x01 \x01(\fR\x06params\"8\n" +
 	"\x18RequestResourcesResponse\x12\x1c\n" +
-	"\tresources\x18\x01 \x01(\fR\tresources\"\xca\x03\n" +
+	"\tresources\x18\x01 \x01(\fR\tresources\"\xb0\x04\n" +
 	"\x05Trial\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06number\x18\x02 \x01(\rR\x06number\x12\x18\n" +
@@ -918,7 +1014,15 @@ const file_tunehost_v1_trainable_proto_rawDesc = "" +
 	"\x10checkpoint_every\x18\r \x01(\x04R\x0fcheckpointEvery\x12\x1b\n" +
 	"\trun_ahead\x18\x0e \x01(\rR\brunAhead\x12#\n" +
 	"\rgrace_seconds\x18\x0f \x01(\x01R\fgraceSeconds\x12*\n" +
-	"\x11checkpoint_at_end\x18\x10 \x01(\bR\x0fcheckpointAtEnd\"E\n" +
+	"\x11checkpoint_at_end\x18\x10 \x01(\bR\x0fcheckpointAtEnd\x12-\n" +
+	"\abundles\x18\x11 \x03(\v2\x13.tunehost.v1.BundleR\abundles\x12\x16\n" +
+	"\x06export\x18\x12 \x03(\tR\x06export\x12\x1d\n" +
+	"\n" +
+	"export_dir\x18\x13 \x01(\tR\texportDir\"T\n" +
+	"\x06Bundle\x12\x12\n" +
+	"\x04node\x18\x01 \x01(\tR\x04node\x12\x1c\n" +
+	"\tresources\x18\x02 \x01(\fR\tresources\x12\x18\n" +
+	"\adevices\x18\x03 \x03(\tR\adevices\"E\n" +
 	"\fTrainRequest\x125\n" +
 	"\bcommands\x18\x01 \x03(\v2\x19.tunehost.v1.TrainCommandR\bcommands\"\xb0\x02\n" +
 	"\fTrainCommand\x122\n" +
@@ -937,7 +1041,7 @@ const file_tunehost_v1_trainable_proto_rawDesc = "" +
 	"\tKIND_STOP\x10\x04\x12\r\n" +
 	"\tKIND_KILL\x10\x05\"@\n" +
 	"\rTrainResponse\x12/\n" +
-	"\x06events\x18\x01 \x03(\v2\x17.tunehost.v1.TrainEventR\x06events\"\xdc\x03\n" +
+	"\x06events\x18\x01 \x03(\v2\x17.tunehost.v1.TrainEventR\x06events\"\x87\x04\n" +
 	"\n" +
 	"TrainEvent\x120\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x1c.tunehost.v1.TrainEvent.KindR\x04kind\x12\x10\n" +
@@ -953,7 +1057,8 @@ const file_tunehost_v1_trainable_proto_rawDesc = "" +
 	"\x04text\x18\t \x01(\tR\x04text\x12%\n" +
 	"\x0erestore_failed\x18\n" +
 	" \x01(\bR\rrestoreFailed\x12#\n" +
-	"\rnever_started\x18\v \x01(\bR\fneverStarted\"\x80\x01\n" +
+	"\rnever_started\x18\v \x01(\bR\fneverStarted\x12\x16\n" +
+	"\x06format\x18\f \x01(\tR\x06format\"\x93\x01\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fKIND_STARTED\x10\x01\x12\x0f\n" +
@@ -963,7 +1068,8 @@ const file_tunehost_v1_trainable_proto_rawDesc = "" +
 	"\n" +
 	"KIND_ENDED\x10\x04\x12\f\n" +
 	"\bKIND_LOG\x10\x05\x12\x11\n" +
-	"\rKIND_REJECTED\x10\x062\xf3\x02\n" +
+	"\rKIND_REJECTED\x10\x06\x12\x11\n" +
+	"\rKIND_EXPORTED\x10\a2\xf3\x02\n" +
 	"\x10TrainableService\x12b\n" +
 	"\x11DescribeTrainable\x12%.tunehost.v1.DescribeTrainableRequest\x1a&.tunehost.v1.DescribeTrainableResponse\x12V\n" +
 	"\rOpenTrainable\x12!.tunehost.v1.OpenTrainableRequest\x1a\".tunehost.v1.OpenTrainableResponse\x12B\n" +
@@ -983,7 +1089,7 @@ func file_tunehost_v1_trainable_proto_rawDescGZIP() []byte {
 }
 
 var file_tunehost_v1_trainable_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_tunehost_v1_trainable_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_tunehost_v1_trainable_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_tunehost_v1_trainable_proto_goTypes = []any{
 	(TrainCommand_Kind)(0),            // 0: tunehost.v1.TrainCommand.Kind
 	(TrainEvent_Kind)(0),              // 1: tunehost.v1.TrainEvent.Kind
@@ -994,34 +1100,36 @@ var file_tunehost_v1_trainable_proto_goTypes = []any{
 	(*RequestResourcesRequest)(nil),   // 6: tunehost.v1.RequestResourcesRequest
 	(*RequestResourcesResponse)(nil),  // 7: tunehost.v1.RequestResourcesResponse
 	(*Trial)(nil),                     // 8: tunehost.v1.Trial
-	(*TrainRequest)(nil),              // 9: tunehost.v1.TrainRequest
-	(*TrainCommand)(nil),              // 10: tunehost.v1.TrainCommand
-	(*TrainResponse)(nil),             // 11: tunehost.v1.TrainResponse
-	(*TrainEvent)(nil),                // 12: tunehost.v1.TrainEvent
-	(*Info)(nil),                      // 13: tunehost.v1.Info
-	(*Metric)(nil),                    // 14: tunehost.v1.Metric
+	(*Bundle)(nil),                    // 9: tunehost.v1.Bundle
+	(*TrainRequest)(nil),              // 10: tunehost.v1.TrainRequest
+	(*TrainCommand)(nil),              // 11: tunehost.v1.TrainCommand
+	(*TrainResponse)(nil),             // 12: tunehost.v1.TrainResponse
+	(*TrainEvent)(nil),                // 13: tunehost.v1.TrainEvent
+	(*Info)(nil),                      // 14: tunehost.v1.Info
+	(*Metric)(nil),                    // 15: tunehost.v1.Metric
 }
 var file_tunehost_v1_trainable_proto_depIdxs = []int32{
-	13, // 0: tunehost.v1.DescribeTrainableResponse.info:type_name -> tunehost.v1.Info
-	10, // 1: tunehost.v1.TrainRequest.commands:type_name -> tunehost.v1.TrainCommand
-	0,  // 2: tunehost.v1.TrainCommand.kind:type_name -> tunehost.v1.TrainCommand.Kind
-	8,  // 3: tunehost.v1.TrainCommand.trial:type_name -> tunehost.v1.Trial
-	12, // 4: tunehost.v1.TrainResponse.events:type_name -> tunehost.v1.TrainEvent
-	1,  // 5: tunehost.v1.TrainEvent.kind:type_name -> tunehost.v1.TrainEvent.Kind
-	14, // 6: tunehost.v1.TrainEvent.metrics:type_name -> tunehost.v1.Metric
-	2,  // 7: tunehost.v1.TrainableService.DescribeTrainable:input_type -> tunehost.v1.DescribeTrainableRequest
-	4,  // 8: tunehost.v1.TrainableService.OpenTrainable:input_type -> tunehost.v1.OpenTrainableRequest
-	9,  // 9: tunehost.v1.TrainableService.Train:input_type -> tunehost.v1.TrainRequest
-	6,  // 10: tunehost.v1.TrainableService.RequestResources:input_type -> tunehost.v1.RequestResourcesRequest
-	3,  // 11: tunehost.v1.TrainableService.DescribeTrainable:output_type -> tunehost.v1.DescribeTrainableResponse
-	5,  // 12: tunehost.v1.TrainableService.OpenTrainable:output_type -> tunehost.v1.OpenTrainableResponse
-	11, // 13: tunehost.v1.TrainableService.Train:output_type -> tunehost.v1.TrainResponse
-	7,  // 14: tunehost.v1.TrainableService.RequestResources:output_type -> tunehost.v1.RequestResourcesResponse
-	11, // [11:15] is the sub-list for method output_type
-	7,  // [7:11] is the sub-list for method input_type
-	7,  // [7:7] is the sub-list for extension type_name
-	7,  // [7:7] is the sub-list for extension extendee
-	0,  // [0:7] is the sub-list for field type_name
+	14, // 0: tunehost.v1.DescribeTrainableResponse.info:type_name -> tunehost.v1.Info
+	9,  // 1: tunehost.v1.Trial.bundles:type_name -> tunehost.v1.Bundle
+	11, // 2: tunehost.v1.TrainRequest.commands:type_name -> tunehost.v1.TrainCommand
+	0,  // 3: tunehost.v1.TrainCommand.kind:type_name -> tunehost.v1.TrainCommand.Kind
+	8,  // 4: tunehost.v1.TrainCommand.trial:type_name -> tunehost.v1.Trial
+	13, // 5: tunehost.v1.TrainResponse.events:type_name -> tunehost.v1.TrainEvent
+	1,  // 6: tunehost.v1.TrainEvent.kind:type_name -> tunehost.v1.TrainEvent.Kind
+	15, // 7: tunehost.v1.TrainEvent.metrics:type_name -> tunehost.v1.Metric
+	2,  // 8: tunehost.v1.TrainableService.DescribeTrainable:input_type -> tunehost.v1.DescribeTrainableRequest
+	4,  // 9: tunehost.v1.TrainableService.OpenTrainable:input_type -> tunehost.v1.OpenTrainableRequest
+	10, // 10: tunehost.v1.TrainableService.Train:input_type -> tunehost.v1.TrainRequest
+	6,  // 11: tunehost.v1.TrainableService.RequestResources:input_type -> tunehost.v1.RequestResourcesRequest
+	3,  // 12: tunehost.v1.TrainableService.DescribeTrainable:output_type -> tunehost.v1.DescribeTrainableResponse
+	5,  // 13: tunehost.v1.TrainableService.OpenTrainable:output_type -> tunehost.v1.OpenTrainableResponse
+	12, // 14: tunehost.v1.TrainableService.Train:output_type -> tunehost.v1.TrainResponse
+	7,  // 15: tunehost.v1.TrainableService.RequestResources:output_type -> tunehost.v1.RequestResourcesResponse
+	12, // [12:16] is the sub-list for method output_type
+	8,  // [8:12] is the sub-list for method input_type
+	8,  // [8:8] is the sub-list for extension type_name
+	8,  // [8:8] is the sub-list for extension extendee
+	0,  // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_tunehost_v1_trainable_proto_init() }
@@ -1036,7 +1144,7 @@ func file_tunehost_v1_trainable_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_tunehost_v1_trainable_proto_rawDesc), len(file_tunehost_v1_trainable_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   11,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

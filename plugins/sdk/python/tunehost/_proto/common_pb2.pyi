@@ -101,18 +101,22 @@ class Objective(_message.Message):
     def __init__(self, metric: _Optional[str] = ..., maximize: bool = ...) -> None: ...
 
 class Problem(_message.Message):
-    __slots__ = ("space", "objectives", "seed", "trials", "concurrency")
+    __slots__ = ("space", "objectives", "seed", "trials", "concurrency", "request", "capacity")
     SPACE_FIELD_NUMBER: _ClassVar[int]
     OBJECTIVES_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
     TRIALS_FIELD_NUMBER: _ClassVar[int]
     CONCURRENCY_FIELD_NUMBER: _ClassVar[int]
+    REQUEST_FIELD_NUMBER: _ClassVar[int]
+    CAPACITY_FIELD_NUMBER: _ClassVar[int]
     space: Space
     objectives: _containers.RepeatedCompositeFieldContainer[Objective]
     seed: int
     trials: int
     concurrency: int
-    def __init__(self, space: _Optional[_Union[Space, _Mapping]] = ..., objectives: _Optional[_Iterable[_Union[Objective, _Mapping]]] = ..., seed: _Optional[int] = ..., trials: _Optional[int] = ..., concurrency: _Optional[int] = ...) -> None: ...
+    request: bytes
+    capacity: bytes
+    def __init__(self, space: _Optional[_Union[Space, _Mapping]] = ..., objectives: _Optional[_Iterable[_Union[Objective, _Mapping]]] = ..., seed: _Optional[int] = ..., trials: _Optional[int] = ..., concurrency: _Optional[int] = ..., request: _Optional[bytes] = ..., capacity: _Optional[bytes] = ...) -> None: ...
 
 class Metric(_message.Message):
     __slots__ = ("name", "value")

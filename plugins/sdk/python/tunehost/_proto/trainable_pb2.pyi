@@ -48,7 +48,7 @@ class RequestResourcesResponse(_message.Message):
     def __init__(self, resources: _Optional[bytes] = ...) -> None: ...
 
 class Trial(_message.Message):
-    __slots__ = ("id", "number", "attempt", "experiment", "params", "options", "seed", "dir", "restore", "iteration", "resources", "devices", "checkpoint_every", "run_ahead", "grace_seconds", "checkpoint_at_end")
+    __slots__ = ("id", "number", "attempt", "experiment", "params", "options", "seed", "dir", "restore", "iteration", "resources", "devices", "checkpoint_every", "run_ahead", "grace_seconds", "checkpoint_at_end", "bundles", "export", "export_dir")
     ID_FIELD_NUMBER: _ClassVar[int]
     NUMBER_FIELD_NUMBER: _ClassVar[int]
     ATTEMPT_FIELD_NUMBER: _ClassVar[int]
@@ -65,6 +65,9 @@ class Trial(_message.Message):
     RUN_AHEAD_FIELD_NUMBER: _ClassVar[int]
     GRACE_SECONDS_FIELD_NUMBER: _ClassVar[int]
     CHECKPOINT_AT_END_FIELD_NUMBER: _ClassVar[int]
+    BUNDLES_FIELD_NUMBER: _ClassVar[int]
+    EXPORT_FIELD_NUMBER: _ClassVar[int]
+    EXPORT_DIR_FIELD_NUMBER: _ClassVar[int]
     id: str
     number: int
     attempt: int
@@ -81,7 +84,20 @@ class Trial(_message.Message):
     run_ahead: int
     grace_seconds: float
     checkpoint_at_end: bool
-    def __init__(self, id: _Optional[str] = ..., number: _Optional[int] = ..., attempt: _Optional[int] = ..., experiment: _Optional[str] = ..., params: _Optional[bytes] = ..., options: _Optional[bytes] = ..., seed: _Optional[int] = ..., dir: _Optional[str] = ..., restore: _Optional[str] = ..., iteration: _Optional[int] = ..., resources: _Optional[bytes] = ..., devices: _Optional[_Iterable[str]] = ..., checkpoint_every: _Optional[int] = ..., run_ahead: _Optional[int] = ..., grace_seconds: _Optional[float] = ..., checkpoint_at_end: bool = ...) -> None: ...
+    bundles: _containers.RepeatedCompositeFieldContainer[Bundle]
+    export: _containers.RepeatedScalarFieldContainer[str]
+    export_dir: str
+    def __init__(self, id: _Optional[str] = ..., number: _Optional[int] = ..., attempt: _Optional[int] = ..., experiment: _Optional[str] = ..., params: _Optional[bytes] = ..., options: _Optional[bytes] = ..., seed: _Optional[int] = ..., dir: _Optional[str] = ..., restore: _Optional[str] = ..., iteration: _Optional[int] = ..., resources: _Optional[bytes] = ..., devices: _Optional[_Iterable[str]] = ..., checkpoint_every: _Optional[int] = ..., run_ahead: _Optional[int] = ..., grace_seconds: _Optional[float] = ..., checkpoint_at_end: bool = ..., bundles: _Optional[_Iterable[_Union[Bundle, _Mapping]]] = ..., export: _Optional[_Iterable[str]] = ..., export_dir: _Optional[str] = ...) -> None: ...
+
+class Bundle(_message.Message):
+    __slots__ = ("node", "resources", "devices")
+    NODE_FIELD_NUMBER: _ClassVar[int]
+    RESOURCES_FIELD_NUMBER: _ClassVar[int]
+    DEVICES_FIELD_NUMBER: _ClassVar[int]
+    node: str
+    resources: bytes
+    devices: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, node: _Optional[str] = ..., resources: _Optional[bytes] = ..., devices: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class TrainRequest(_message.Message):
     __slots__ = ("commands",)
@@ -126,7 +142,7 @@ class TrainResponse(_message.Message):
     def __init__(self, events: _Optional[_Iterable[_Union[TrainEvent, _Mapping]]] = ...) -> None: ...
 
 class TrainEvent(_message.Message):
-    __slots__ = ("kind", "run", "pid", "metrics", "iteration", "checkpoint", "done", "error", "text", "restore_failed", "never_started")
+    __slots__ = ("kind", "run", "pid", "metrics", "iteration", "checkpoint", "done", "error", "text", "restore_failed", "never_started", "format")
     class Kind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         KIND_UNSPECIFIED: _ClassVar[TrainEvent.Kind]
@@ -136,6 +152,7 @@ class TrainEvent(_message.Message):
         KIND_ENDED: _ClassVar[TrainEvent.Kind]
         KIND_LOG: _ClassVar[TrainEvent.Kind]
         KIND_REJECTED: _ClassVar[TrainEvent.Kind]
+        KIND_EXPORTED: _ClassVar[TrainEvent.Kind]
     KIND_UNSPECIFIED: TrainEvent.Kind
     KIND_STARTED: TrainEvent.Kind
     KIND_RESULT: TrainEvent.Kind
@@ -143,6 +160,7 @@ class TrainEvent(_message.Message):
     KIND_ENDED: TrainEvent.Kind
     KIND_LOG: TrainEvent.Kind
     KIND_REJECTED: TrainEvent.Kind
+    KIND_EXPORTED: TrainEvent.Kind
     KIND_FIELD_NUMBER: _ClassVar[int]
     RUN_FIELD_NUMBER: _ClassVar[int]
     PID_FIELD_NUMBER: _ClassVar[int]
@@ -154,6 +172,7 @@ class TrainEvent(_message.Message):
     TEXT_FIELD_NUMBER: _ClassVar[int]
     RESTORE_FAILED_FIELD_NUMBER: _ClassVar[int]
     NEVER_STARTED_FIELD_NUMBER: _ClassVar[int]
+    FORMAT_FIELD_NUMBER: _ClassVar[int]
     kind: TrainEvent.Kind
     run: int
     pid: int
@@ -165,4 +184,5 @@ class TrainEvent(_message.Message):
     text: str
     restore_failed: bool
     never_started: bool
-    def __init__(self, kind: _Optional[_Union[TrainEvent.Kind, str]] = ..., run: _Optional[int] = ..., pid: _Optional[int] = ..., metrics: _Optional[_Iterable[_Union[_common_pb2.Metric, _Mapping]]] = ..., iteration: _Optional[int] = ..., checkpoint: _Optional[str] = ..., done: bool = ..., error: _Optional[str] = ..., text: _Optional[str] = ..., restore_failed: bool = ..., never_started: bool = ...) -> None: ...
+    format: str
+    def __init__(self, kind: _Optional[_Union[TrainEvent.Kind, str]] = ..., run: _Optional[int] = ..., pid: _Optional[int] = ..., metrics: _Optional[_Iterable[_Union[_common_pb2.Metric, _Mapping]]] = ..., iteration: _Optional[int] = ..., checkpoint: _Optional[str] = ..., done: bool = ..., error: _Optional[str] = ..., text: _Optional[str] = ..., restore_failed: bool = ..., never_started: bool = ..., format: _Optional[str] = ...) -> None: ...

@@ -1,5 +1,5 @@
 use super::{fields, Decoded, Writer};
-use crate::{TrainableTraits, Trial};
+use crate::{Bundle, TrainableTraits, Trial};
 
 /// OpenTrainableRequest and RequestResourcesRequest: JSON.
 pub fn json_request(message: &[u8]) -> Decoded<String> {
@@ -28,6 +28,20 @@ pub fn resources_response(json: &str) -> Vec<u8> {
     Writer::message(|w| w.text(1, json))
 }
 
+fn read_bundle(message: &[u8]) -> Decoded<Bundle> {
+    let mut b = Bundle::default();
+    fields(message, |field, value| {
+        match field {
+            1 => b.node = value.text()?,
+            2 => b.resources = value.text()?,
+            3 => b.devices.push(value.text()?),
+            _ => {}
+        }
+        Ok(())
+    })?;
+    Ok(b)
+}
+
 pub(super) fn read_trial(message: &[u8]) -> Decoded<Trial> {
     let mut t = Trial::default();
     fields(message, |field, value| {
@@ -48,9 +62,35 @@ pub(super) fn read_trial(message: &[u8]) -> Decoded<Trial> {
             14 => t.run_ahead = value.small()?,
             15 => t.grace_seconds = value.double()?,
             16 => t.checkpoint_at_end = value.flag()?,
+            17 => t.bundles.push(read_bundle(value.bytes()?)?),
             _ => {}
         }
         Ok(())
     })?;
     Ok(t)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bundles_of_a_trial() {
+        let place = |node: &str, gpus: &[&str]| {
+            Writer::message(|w| {
+                w.text(1, node);
+                w.text(2, "{}");
+                gpus.iter().for_each(|gpu| w.element(3, gpu.as_bytes()));
+            })
+        };
+        let message = Writer::message(|w| {
+            w.element(17, &place("a", &["0", "1"]));
+            w.element(17, &place("b", &[]));
+        });
+        let bundles = read_trial(&message).unwrap().bundles;
+        assert_eq!(bundles.len(), 2);
+        assert_eq!((bundles[0].node.as_str(), bundles[1].node.as_str()), ("a", "b"));
+        assert_eq!(bundles[0].devices, ["0", "1"]);
+        assert_eq!(bundles[1].resources, "{}");
+    }
 }

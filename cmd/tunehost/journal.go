@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/journal"
+	"github.com/tunehost/tunehost/host/analysis"
+	"github.com/tunehost/tunehost/host/chronicle"
+	"github.com/tunehost/tunehost/host/runfile"
+	"github.com/tunehost/tunehost/host/storage"
+)
+
+func (a *app) journalCommand() *cobra.Command {
+	j := &journaling{app: a, from: 1, last: -1}
+	cmd := &cobra.Command{
+		Use:   "journal DIR [TRIAL]",
+		Short: "The record of what happened, in plain words",
+		Long: `The record of what happened, in plain words: each event with its number and the
+experiment's running time. It is what an experiment goes on from and what replay
+runs again; nothing else counts. With TRIAL, a number or an id, only what names
+that trial.`,
+		Example: `  tunehost journal results/digits
+  tunehost journal results/digits 17
+  tunehost journal results/digits --last 20 --follow
+  tunehost journal results/digits --json | jq 'select(.event == "scheduler_decided")'`,
+		Args: wants(1, 2),
+		RunE: func(_ *cobra.Command, args []string) error { return j.run(args) },
+	}
+	f := cmd.Flags()
+	f.BoolVarP(&j.follow, "follow", "f", false, "go on with what happens, until the host ends")
+	f.Uint64Var(&j.from, "from", 1, "begin with the record of this `NUMBER`")
+	f.IntVarP(&j.last, "last", "n", -1, "only the last `COUNT` of what is there")
+	jsonFlag(f, &j.json, "print one JSON object a line for each record")
+	return cmd
+}
+
+// journaling prints a record.
+type journaling struct {
+	*app
+	follow, json bool
+	from         uint64
+	last         int
+
+	dir   storage.Dir
+	trial *core.TrialNo // nil: all
+	held  []*chronicle.Entry
+}
+
+func (j *journaling) run(args []string) error {
+	var err error
+	if j.dir, err = storage.At(args[0]); err != nil {
+		return err
+	}
+	if !j.dir.Exists() {
+		return fmt.Errorf("%s: %w", args[0], runfile.ErrNone)
+	}
+	r, err := chronicle.Open(j.dir)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if len(args) == 2 {
+		if err := j.find(args[1]); err != nil {
+			return err
+		}
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return j.print(ctx, r)
+}
+
+// find finds the trial that is meant.
+func (j *journaling) find(text string) error {
+	return j.with(j.dir.Path(), func(e *analysis.Experiment) error {
+		no, err := e.Find(text)
+		j.trial = &no
+		return asUsage(err)
+	})
+}
+
+// look is how long there is between looks for more.
+const look = 200 * time.Millisecond
+
+func (j *journaling) print(ctx context.Context, r *chronicle.Reader) error {
+	for {
+		holder, err := journal.Holder(j.dir.Path()) // asked first: a host that ends has recorded its end
+		if err != nil {
+			return err
+		}
+		if err := j.rest(r); err != nil {
+			return errors.Join(j.release(), err)
+		}
+		if err := j.release(); err != nil {
+			return err
+		}
+		if holder == nil {
+			return j.end(r)
+		}
+		if !j.follow {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(look):
+		}
+	}
+}
+
+// rest prints what is there now.
+func (j *journaling) rest(r *chronicle.Reader) error {
+	for {
+		e, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if e.Number < j.from || j.trial != nil && !e.About(*j.trial) {
+			continue
+		}
+		if err := j.put(e); err != nil {
+			return err
+		}
+	}
+}
+
+// put prints an entry, or holds it back while it may not be among the last.
+func (j *journaling) put(e *chronicle.Entry) error {
+	if j.last < 0 {
+		return j.show(e)
+	}
+	if j.held = append(j.held, e); len(j.held) > j.last {
+		j.held = j.held[1:]
+	}
+	return nil
+}
+
+// release prints what was held back. What comes from here on is new.
+func (j *journaling) release() error {
+	held := j.held
+	j.held, j.last = nil, -1
+	for _, e := range held {
+		if err := j.show(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (j *journaling) show(e *chronicle.Entry) error {
+	if j.json {
+		return j.line(e)
+	}
+	_, err := fmt.Fprintf(j.out, "%6d  %10.3fs  %-20s %s\n", e.Number, e.At.Seconds(), e.Kind(), e.Text())
+	return err
+}
+
+// end says what is wrong with the record's end.
+func (j *journaling) end(r *chronicle.Reader) error {
+	cut, err := r.Cut()
+	if err != nil {
+		return err
+	}
+	if cut != nil {
+		fmt.Fprintf(j.err, "the end of the record was torn by a crash, and the next host cuts it off: %s\n", cut)
+	}
+	return nil
+}

@@ -1,0 +1,237 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/tunehost/tunehost/host/analysis"
+	"github.com/tunehost/tunehost/host/naming"
+)
+
+func (a *app) lineageCommand() *cobra.Command {
+	var asJSON, policy bool
+	cmd := &cobra.Command{
+		Use:   "lineage DIR [TRIAL]",
+		Short: "Which trials went on from which, with what parameters",
+		Long: `Which trials went on from others, as a tree over time: what population based training
+(pbt, pb2) did, and trials that were added as clones. A trial, named by its number or id,
+shows the line that led to it alone.
+
+A line is a stretch of training with the same parameters: the iterations that it took,
+the last value of the (first) objective in it, and the parameters that changed. The best
+has a star.
+
+--policy prints a trial's schedule of parameters as the scheduler pbt-replay takes it:
+keys for an experiment file with the same space, to train it anew without the others.`,
+		Example: `  tunehost lineage results/digits
+  tunehost lineage results/digits 5
+  tunehost lineage results/digits 5 --policy`,
+		Args: wants(1, 2),
+		RunE: func(_ *cobra.Command, args []string) error {
+			switch {
+			case policy && asJSON:
+				return usage("lineage: --policy and --json: choose one of them")
+			case policy && len(args) < 2:
+				return usage("lineage: --policy is that of one trial; expected: tunehost lineage DIR TRIAL --policy")
+			}
+			return a.with(args[0], func(e *analysis.Experiment) error { return a.lineage(e, args[1:], asJSON, policy) })
+		},
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&policy, "policy", false, "print the trial's schedule for pbt-replay")
+	jsonFlag(flags, &asJSON, "print one JSON object a line for each stretch")
+	return cmd
+}
+
+func (a *app) lineage(e *analysis.Experiment, trial []string, asJSON, policy bool) error {
+	l, err := e.Lineage()
+	if err != nil {
+		return err
+	}
+	shown, err := stretches(e, l, trial)
+	switch {
+	case err != nil:
+		return err
+	case policy:
+		return a.policy(e, l, shown)
+	case asJSON:
+		return a.lineageLines(l, shown)
+	case len(shown) == 0:
+		a.say("no trials yet")
+		return nil
+	case len(trial) == 0 && !l.Branches():
+		a.say("no trial has gone on from another, or with other parameters")
+		return nil
+	}
+	return a.tree(e, l, shown)
+}
+
+// stretches are the indices of those that are shown.
+func stretches(e *analysis.Experiment, l *analysis.Lineage, trial []string) (all []int, err error) {
+	if len(trial) == 0 {
+		for i := range l.Stretches {
+			all = append(all, i)
+		}
+		return all, nil
+	}
+	no, err := e.Find(trial[0])
+	if err != nil {
+		return nil, asUsage(err)
+	}
+	if all = l.Line(no); len(all) == 0 {
+		return nil, fmt.Errorf("%s: trial %s has not run yet", e.Dir().Path(), trial[0])
+	}
+	return all, nil
+}
+
+// lineageLines numbers the stretches as their parents name them.
+func (a *app) lineageLines(l *analysis.Lineage, shown []int) error {
+	for _, i := range shown {
+		text, err := json.Marshal(l.Stretches[i])
+		if err != nil {
+			return err
+		}
+		a.say(`{"stretch":%d,%s`, i, text[1:])
+	}
+	return nil
+}
+
+// policy prints what pbt-replay takes: JSON is YAML too.
+func (a *app) policy(e *analysis.Experiment, l *analysis.Lineage, line []int) error {
+	begin, changes := e.Policy(l, line)
+	point, err := json.Marshal(begin)
+	if err != nil {
+		return err
+	}
+	last := &l.Stretches[line[len(line)-1]]
+	a.say("# The schedule of trial %d (%s) up to iteration %d: keys for an experiment file.", last.Trial, last.ID, last.To)
+	a.say("trials: 1\npoints:\n  - %s\nscheduler:\n  plugin: pbt-replay\n  policy:%s", point, map[bool]string{true: " []"}[len(changes) == 0])
+	for _, c := range changes {
+		text, err := json.Marshal(c)
+		if err != nil {
+			return err
+		}
+		a.say("    - %s", text)
+	}
+	return nil
+}
+
+// tree draws the stretches below each other, each under the one that it went on from.
+func (a *app) tree(e *analysis.Experiment, l *analysis.Lineage, shown []int) error {
+	d := drawing{lineage: l, values: varying(e), best: l.Best(), axis: axisOf(l, shown), children: map[int][]int{}}
+	for _, i := range shown {
+		parent := l.Stretches[i].Parent
+		d.children[parent] = append(d.children[parent], i)
+	}
+	d.table.column("trial", false)
+	d.table.column(d.axis.heading(), false)
+	d.table.column(e.Objectives()[0].Metric, true)
+	d.table.column("", false)
+	d.table.column("parameters", false)
+	for _, i := range d.children[-1] {
+		d.draw(i, "", "")
+	}
+	return d.table.write(a.out, a.width(), a.bold)
+}
+
+// varying reads parameters, but for those that are the same in all trials.
+func varying(e *analysis.Experiment) func(params []byte) map[string]any {
+	return func(params []byte) map[string]any {
+		values := e.Config().Values(params)
+		for _, c := range e.Config().Constants {
+			delete(values, c.Name)
+		}
+		return values
+	}
+}
+
+type drawing struct {
+	lineage  *analysis.Lineage
+	values   func(params []byte) map[string]any
+	best     int
+	axis     axis
+	children map[int][]int
+	table    table
+}
+
+// draw adds the row of a stretch and those below it: first is what stands before its
+// own, rest before those of its children.
+func (d *drawing) draw(i int, first, rest string) {
+	s := &d.lineage.Stretches[i]
+	value, star := "-", ""
+	if s.Known {
+		value = number(s.Value)
+	}
+	if i == d.best {
+		star = "★"
+	}
+	d.table.rows = append(d.table.rows, []string{fmt.Sprintf("%s%d %s", first, s.Trial, s.ID), d.axis.bar(s), value, star, d.changed(s)})
+	below := d.children[i]
+	for n, child := range below {
+		if n == len(below)-1 {
+			d.draw(child, rest+"└─ ", rest+"   ")
+		} else {
+			d.draw(child, rest+"├─ ", rest+"│  ")
+		}
+	}
+}
+
+// changed has the parameters that are other ones than those of the parent.
+func (d *drawing) changed(s *analysis.Stretch) string {
+	now, before := d.values(s.Params), map[string]any{}
+	if s.Parent >= 0 {
+		before = d.values(d.lineage.Stretches[s.Parent].Params)
+	}
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(now)) {
+		text := naming.Brief(now[name])
+		old, had := before[name]
+		switch {
+		case had && naming.Brief(old) == text:
+		case had:
+			all = append(all, fmt.Sprintf("%s %s→%s", name, naming.Brief(old), text))
+		default:
+			all = append(all, name+" "+text)
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// axisCells is how wide time is drawn.
+const axisCells = 40
+
+// axis is time in iterations.
+type axis struct{ last uint64 }
+
+func axisOf(l *analysis.Lineage, shown []int) (x axis) {
+	for _, i := range shown {
+		x.last = max(x.last, l.Stretches[i].To)
+	}
+	return axis{max(x.last, 1)}
+}
+
+// cell is where an iteration is.
+func (x axis) cell(iteration uint64) int {
+	return int(float64(iteration) / float64(x.last) * axisCells)
+}
+
+// heading has the first and the last iteration over their ends.
+func (x axis) heading() string {
+	last := fmt.Sprint(x.last)
+	return "0" + strings.Repeat(" ", max(axisCells-1-len(last), 1)) + last
+}
+
+// bar is the stretch's time; one that came from another begins with a corner.
+func (x axis) bar(s *analysis.Stretch) string {
+	from := min(x.cell(s.From), axisCells-1)
+	cells := max(x.cell(s.To)-from, 1)
+	begin := "━"
+	if s.Parent >= 0 {
+		begin = "┗"
+	}
+	return strings.Repeat(" ", from) + begin + strings.Repeat("━", cells-1)
+}

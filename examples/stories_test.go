@@ -1,0 +1,123 @@
+package examples
+
+import (
+	"encoding/json"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// trial is what these tests look at of a line of `trials --json`.
+type trial struct {
+	State   string
+	Results int
+	Exports []struct{ Format, Dir string }
+}
+
+func (b binary) trials(t *testing.T, dir string) (list []trial) {
+	t.Helper()
+	for line := range strings.Lines(string(b.command(t, ".", "trials", dir, "--json"))) {
+		var x trial
+		if err := json.Unmarshal([]byte(line), &x); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		list = append(list, x)
+	}
+	return list
+}
+
+// TestPBT: trials go on from each other's checkpoints, and leave their networks.
+func TestPBT(t *testing.T) {
+	bin, storage := build(t), t.TempDir()
+	bin.run(t, "pbt/experiment.yaml", "--storage", storage)
+	dir := filepath.Join(storage, "pbt")
+	for i, x := range bin.trials(t, dir) {
+		if len(x.Exports) != 1 || x.Exports[0].Format != "json" || x.Exports[0].Dir == "" {
+			t.Errorf("trial %d: exports %+v", i, x.Exports)
+		}
+	}
+	manifests, err := filepath.Glob(filepath.Join(dir, "trials", "*", "checkpoints", "*", "MANIFEST.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := 0
+	for _, path := range manifests {
+		var m struct {
+			Trial  int
+			Parent *struct{ Trial int }
+		}
+		if err := json.Unmarshal([]byte(readFile(t, path)), &m); err != nil {
+			t.Fatal(err)
+		}
+		if m.Parent != nil && m.Parent.Trial != m.Trial {
+			copied++
+		}
+	}
+	if copied == 0 {
+		t.Errorf("of %d checkpoints none goes back to another trial's", len(manifests))
+	}
+}
+
+// TestCrash: the host is killed in the middle, and the same command goes on; no
+// result is lost or counted twice.
+func TestCrash(t *testing.T) {
+	bin, storage := build(t), t.TempDir()
+	dir := filepath.Join(storage, "crash")
+	killed := exec.Command(string(bin), "run", "experiment.yaml", "--storage", storage)
+	killed.Dir = "crash"
+	if err := killed.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = killed.Process.Kill() })
+	for end := time.Now().Add(time.Minute); !bin.busy(dir); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("it does not come to its third trial")
+		}
+	}
+	if err := killed.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := killed.Wait(); err == nil {
+		t.Fatal("it had ended before it was killed")
+	}
+	bin.run(t, "crash/experiment.yaml", "--storage", storage)
+	list := bin.trials(t, dir)
+	for i, x := range list {
+		if x.State != "TERMINATED" || x.Results != 12 {
+			t.Errorf("trial %d is %s with %d results", i, x.State, x.Results)
+		}
+	}
+	if len(list) != 10 {
+		t.Errorf("%d trials", len(list))
+	}
+	bin.command(t, ".", "replay", dir)
+}
+
+// busy says whether a third trial has begun.
+func (b binary) busy(dir string) bool {
+	out, err := exec.Command(string(b), "trials", dir, "--json").Output()
+	return err == nil && strings.Count(string(out), "\n") >= 3
+}
+
+// TestGoingOn does what the README says.
+func TestGoingOn(t *testing.T) {
+	bin, storage := build(t), t.TempDir()
+	first := filepath.Join(storage, "first")
+	for _, step := range []struct {
+		args []string
+		dir  string
+		want int
+	}{
+		{nil, first, 12},
+		{[]string{"--set", "trials=20"}, first, 20},
+		{[]string{"--set", "trials=32", "--set", "searcher=tpe", "--extend"}, first, 32},
+		{[]string{"--name", "second", "--set", "searcher=tpe", "--set", "learn_from=" + first}, filepath.Join(storage, "second"), 12},
+	} {
+		bin.run(t, "going-on/experiment.yaml", append(step.args, "--storage", storage)...)
+		if n := bin.ended(t, step.dir); n != step.want {
+			t.Errorf("%v: %d trials ended well, want %d", step.args, n, step.want)
+		}
+	}
+}

@@ -1,0 +1,210 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/journal"
+	"github.com/tunehost/tunehost/host/analysis"
+	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/local"
+	"github.com/tunehost/tunehost/host/plugin/bundled"
+	"github.com/tunehost/tunehost/host/runfile"
+	"github.com/tunehost/tunehost/host/storage"
+)
+
+// Finding is what an examination has to say of one thing.
+type Finding struct {
+	What, Text string
+	// Bad: it will not go on by itself.
+	Bad bool
+}
+
+// Examine looks at an experiment's directory without changing anything: can it be
+// gone on with, and is all of it there? Checkpoints are read whole and compared
+// with what was saved.
+func Examine(path string, plugins *bundled.Registry) ([]Finding, error) {
+	d, err := storage.At(path)
+	if err != nil {
+		return nil, err
+	}
+	x := &examination{dir: d, plugins: plugins}
+	if x.file, x.experiment, err = runfile.Read(d); err != nil {
+		return nil, err
+	}
+	for _, look := range []func(){x.host, x.modes, x.room, x.record, x.programs, x.state, x.crashes} {
+		look()
+	}
+	return x.findings, nil
+}
+
+type examination struct {
+	dir        storage.Dir
+	plugins    *bundled.Registry
+	file       *runfile.File
+	experiment *config.Experiment
+	alive      bool
+	damaged    bool
+	findings   []Finding
+}
+
+func (x *examination) well(what, format string, args ...any) {
+	x.findings = append(x.findings, Finding{What: what, Text: fmt.Sprintf(format, args...)})
+}
+
+func (x *examination) bad(what, format string, args ...any) {
+	x.findings = append(x.findings, Finding{what, fmt.Sprintf(format, args...), true})
+}
+
+// host says who works here.
+func (x *examination) host() {
+	holder, err := journal.Holder(x.dir.Path())
+	left := local.CountLeftovers(x.dir.Path())
+	switch {
+	case err != nil:
+		x.bad("host", "%v", err)
+	case holder != nil:
+		x.alive = true
+		x.well("host", "process %d on %s is at work", holder.PID, holder.Host)
+	case left > 0:
+		x.well("host", "none is at work; %d processes of one that died still run, and the next host kills them", left)
+	default:
+		x.well("host", "none is at work")
+	}
+}
+
+// modes: who else may write there could make the record say anything (B-092).
+func (x *examination) modes() {
+	info, err := os.Stat(x.dir.Path())
+	switch {
+	case err != nil:
+		x.bad("directory", "%v", err)
+	case info.Mode().Perm()&0o022 != 0:
+		x.bad("directory", "others may write to it (its mode is %04o): `chmod go-w %s`", info.Mode().Perm(), x.dir.Path())
+	case info.Mode().Perm()&0o055 != 0:
+		x.well("directory", "others may read it (its mode is %04o)", info.Mode().Perm())
+	default:
+		x.well("directory", "only its owner may read it")
+	}
+}
+
+// leastRoom is what a host should find free.
+const leastRoom = 64 << 20
+
+func (x *examination) room() {
+	var fs unix.Statfs_t
+	if err := unix.Statfs(x.dir.Path(), &fs); err != nil {
+		x.bad("disk", "%v", err)
+		return
+	}
+	free := float64(fs.Bavail) * float64(fs.Bsize)
+	if free < leastRoom {
+		x.bad("disk", "only %s are free: a host would wait for more", sizeText(free))
+		return
+	}
+	x.well("disk", "%s are free", sizeText(free))
+}
+
+// sizeText is a number of bytes as people read it.
+func sizeText(n float64) string {
+	units := []string{"bytes", "KiB", "MiB", "GiB", "TiB"}
+	for ; n >= 1024 && len(units) > 1; n /= 1024 {
+		units = units[1:]
+	}
+	return strconv.FormatFloat(n, 'f', min(1, 5-len(units)), 64) + " " + units[0]
+}
+
+// record reads all of it, as a host would that goes on.
+func (x *examination) record() {
+	fs, err := journal.OpenDir(x.dir.Journal())
+	if err != nil {
+		x.damaged = true
+		x.bad("record", "%v: without it there is nothing to go on with", err)
+		return
+	}
+	defer fs.Close()
+	id, err := x.file.ID()
+	if err != nil {
+		x.bad("record", "%v", err)
+		return
+	}
+	found, err := journal.Verify(fs, journal.Options{RunID: id}, func(uint64, [][]byte) error { return nil })
+	switch {
+	case err != nil:
+		x.damaged = true
+		x.bad("record", "%s: %v; `tunehost journal` shows what is before that", x.dir.Journal(), err)
+	case found.Cut != nil && !x.alive:
+		x.well("record", "%d records are whole; a crash has torn the end, which the next host cuts off: %s", found.Next-1, found.Cut)
+	default:
+		x.well("record", "%d records, all whole", found.Next-1)
+	}
+}
+
+// programs: the plugins are those that the experiment began with.
+func (x *examination) programs() {
+	found, err := newLoader(x.plugins, x.experiment, dirOf(x.file.File))
+	if err == nil {
+		err = errors.Join(found.check(refsOf(x.experiment))...)
+	}
+	if err != nil {
+		x.bad("plugins", "%v", err)
+		return
+	}
+	if err := found.allowed(x.dir); err != nil {
+		x.bad("plugins", "%v", err)
+		return
+	}
+	x.well("plugins", "%d, as the experiment began with them", len(found.locked()))
+}
+
+// state: what the record speaks of is there.
+func (x *examination) state() {
+	if x.damaged {
+		return
+	}
+	e, err := analysis.Open(x.dir.Path())
+	if err != nil {
+		x.bad("state", "%v", err)
+		return
+	}
+	defer e.Close()
+	x.well("experiment", "%s, %d trials", e.State(), e.Machine().Trials())
+	if x.alive {
+		x.well("checkpoints", "not looked at while a host is at work")
+		return
+	}
+	x.checkpoints(e)
+}
+
+func (x *examination) checkpoints(e *analysis.Experiment) {
+	bytes, whole, damaged := int64(0), 0, 0
+	for no := range core.TrialNo(e.Machine().Trials()) {
+		for _, r := range e.Machine().Checkpoints(no) {
+			m, err := storage.CheckCheckpoint(storage.CheckpointDir(e.TrialDir(no), r.ID), true)
+			if err != nil {
+				damaged++
+				x.bad("checkpoints", "trial %d: %v: the trial would go on from an older one, or from its beginning", no, err)
+				continue
+			}
+			whole, bytes = whole+1, bytes+m.Size()
+		}
+	}
+	if damaged == 0 {
+		x.well("checkpoints", "%d, all whole, %s", whole, sizeText(float64(bytes)))
+	}
+}
+
+// crashes are reports of hosts that failed themselves.
+func (x *examination) crashes() {
+	reports, err := filepath.Glob(filepath.Join(x.dir.Path(), "crash-*.txt"))
+	if err != nil || len(reports) == 0 {
+		return
+	}
+	x.well("crashes", "tunehost itself has failed here; please send %s to its authors", reports[len(reports)-1])
+}

@@ -1,0 +1,45 @@
+package hosttest_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/tunehost/tunehost/host/hosttest"
+)
+
+// A host that the runtime ends leaves a report, of which the next host tells; one
+// that was killed leaves none.
+func TestCrashReport(t *testing.T) {
+	t.Parallel()
+	x := write(t, long, nil)
+	p := x.start(t)
+	x.awaitResults(t, p, 3)
+	p.signal(t, syscall.SIGABRT)
+	<-p.exit
+	p = x.start(t)
+	x.awaitResults(t, p, 5)
+	p.signal(t, syscall.SIGKILL)
+	<-p.exit
+	said := p.out.String()
+	reports, err := filepath.Glob(filepath.Join(x.dir, "crash-*.txt"))
+	if err != nil || len(reports) != 1 {
+		t.Fatalf("there are %v (%v), want one report", reports, err)
+	}
+	if !strings.Contains(said, "the last host of this experiment failed; its report is "+reports[0]) {
+		t.Errorf("the next host says only:\n%s", said)
+	}
+	text, err := os.ReadFile(reports[0])
+	if err != nil || !strings.Contains(string(text), "SIGABRT") || !strings.Contains(string(text), "goroutine") {
+		t.Errorf("the report (%v) is:\n%s", err, text)
+	}
+	if out := x.run(t, 0); strings.Contains(out, "failed") {
+		t.Errorf("a killed host is taken for a failed one:\n%s", out)
+	}
+	hosttest.CheckFinished(t, x.dir, 5)
+	if left, _ := filepath.Glob(filepath.Join(x.dir, "crash*.txt")); len(left) != 1 {
+		t.Errorf("left are %v, want the one report", left)
+	}
+}

@@ -1,0 +1,78 @@
+package torture
+
+import (
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// brief is a kind of experiment that is over in seconds, for a fault.
+func brief(fault string) kind {
+	switch fault {
+	case "kill trial", "kill child", "kill host", "kill group", "kill host and warden": // it has children that nobody waits for
+		return kind{trials: 3, logs: true, scripts: map[string]string{"train.sh": printing}, yaml: header + quality + `
+trainable: {command: ["./train.sh"]}
+trials: 3
+`}
+	case "interrupt twice": // trials that do not stop when they are told to
+		return kind{trials: 3, yaml: strings.Replace(header, "stop_grace: 2s", "stop_grace: 1h", 1) + quality + `
+trainable: {plugin: chaos, options: {iterations: 30, sleep: 0.03, any_params: true, ignore_term: true, stop_delay: 3600}}
+trials: 3
+`}
+	}
+	return kind{trials: 4, logs: true, yaml: keeping + `
+searcher: random
+scheduler: {plugin: asha, max: 9}
+trials: 4
+`}
+}
+
+// said is what a host says of a fault.
+var said = map[string]string{
+	"full disk":     "there is room on the disk again",
+	"no record":     "was removed or moved away",
+	"frozen record": "operation not permitted",
+}
+
+// Each fault once. An experiment that suffers it comes to its end, by itself or
+// when it is taken up again, with everything in its record that its trainables
+// were told is there.
+// B-024, B-025, B-080, B-084, B-085, B-087, B-092
+func TestEachFault(t *testing.T) {
+	t.Parallel()
+	for _, f := range faults {
+		t.Run(f.name, func(t *testing.T) {
+			t.Parallel()
+			if f.name == "full disk" && !mountable() {
+				t.Skip("no file system can be mounted here; core/journal and host/report/files have disks that are full of their own")
+			}
+			x := prepare(t, brief(f.name), f.name == "full disk")
+			if f.possible != nil && !f.possible(x) {
+				t.Skip("only root can do this to others' processes")
+			}
+			h := x.start(t)
+			if !h.await(t, patience, x.reports) {
+				t.Fatalf("nothing was reported:\n%s", h.said())
+			}
+			f.do(t, h, rand.New(rand.NewPCG(2, 0)))
+			h.ends(t)
+			h.judge(t)
+			x.alone(t)
+			if !h.harmed {
+				t.Skip("the experiment was over before, or this cannot be done here")
+			}
+			if want := said[f.name]; !strings.Contains(h.said(), want) {
+				t.Errorf("the host has not said %q:\n%s", want, h.said())
+			}
+			x.finish(t)
+			x.audit(t)
+		})
+	}
+}
+
+// reports says whether a trial has reported something.
+func (x *experiment) reports() bool {
+	list, _ := filepath.Glob(filepath.Join(x.dir, "trials", "*", "result.jsonl"))
+	return len(list) > 0
+}

@@ -1,0 +1,136 @@
+package torture
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// patience is for what comes to its end by itself, on a machine that is busy.
+const patience = 3 * time.Minute
+
+// host is a process that runs the experiment.
+type host struct {
+	x       *experiment
+	pid     int
+	out     string // the name of a file: a pipe would be held by what it leaves behind
+	exit    chan int
+	status  int
+	ended   bool
+	excuses []string // what it may say when it fails, for what was done to it
+	killed  bool
+	told    bool // to stop
+	harmed  bool
+}
+
+func (x *experiment) start(t testing.TB, more ...string) *host {
+	t.Helper()
+	x.hosts++
+	h := &host{x: x, exit: make(chan int, 1), out: filepath.Join(x.root, fmt.Sprintf("host-%03d.out", x.hosts))}
+	cmd := x.command(t, x.runArgs(more...)...)
+	out, err := os.Create(h.out)
+	must(t, err)
+	defer out.Close()
+	cmd.Stdout, cmd.Stderr = out, out
+	must(t, cmd.Start())
+	h.pid = cmd.Process.Pid
+	go func() {
+		_ = cmd.Wait()
+		h.exit <- cmd.ProcessState.ExitCode()
+	}()
+	return h
+}
+
+func (h *host) said() string {
+	text, _ := os.ReadFile(h.out)
+	return string(text)
+}
+
+// did notes what was done to the host.
+func (h *host) did(what string) {
+	h.harmed = true
+	count(what)
+}
+
+// within waits for the host's end.
+func (h *host) within(d time.Duration) bool {
+	if h.ended {
+		return true
+	}
+	select {
+	case h.status = <-h.exit:
+		h.ended = true
+	case <-time.After(d):
+	}
+	return h.ended
+}
+
+// ends waits until the host has ended by itself.
+func (h *host) ends(t testing.TB) {
+	t.Helper()
+	if !h.within(patience) {
+		_ = syscall.Kill(h.pid, syscall.SIGQUIT)
+		<-h.exit
+		t.Fatalf("the host does not come to its end:\n%s", h.said())
+	}
+}
+
+// await waits until something is true, or the host has ended.
+func (h *host) await(t testing.TB, d time.Duration, ok func() bool) bool {
+	t.Helper()
+	for end := time.Now().Add(d); time.Now().Before(end); {
+		if ok() {
+			return true
+		}
+		if h.within(25 * time.Millisecond) {
+			return false
+		}
+	}
+	return false
+}
+
+// signal sends a signal to the host, or to its whole group.
+func (h *host) signal(s syscall.Signal, group bool) {
+	pid := h.pid
+	if group {
+		pid = -pid
+	}
+	_ = syscall.Kill(pid, s) // it may have ended
+}
+
+// excuse allows the host to fail with these words.
+func (h *host) excuse(words ...string) { h.excuses = append(h.excuses, words...) }
+
+// judge checks the end of a host, given what was done to it.
+func (h *host) judge(t testing.TB) {
+	t.Helper()
+	said := h.said()
+	if strings.Contains(said, "panic:") || strings.Contains(said, "goroutine ") {
+		t.Errorf("the host has panicked:\n%s", said)
+	}
+	switch {
+	case h.status == 0, h.status < 0 && h.killed, h.status == 130 && h.told, h.status < 0 && h.told:
+		return
+	case h.status == 1 && h.x.tampered && strings.Contains(said, " failed"):
+		return
+	}
+	for _, words := range h.excuses {
+		if h.status > 0 && strings.Contains(said, words) {
+			h.oneLine(t, said)
+			return
+		}
+	}
+	t.Errorf("the host ended with status %d:\n%s", h.status, said)
+}
+
+// oneLine: a host that fails says why once, in one line.
+func (h *host) oneLine(t testing.TB, said string) {
+	t.Helper()
+	if n := strings.Count("\n"+said, "\ntunehost: "); n != 1 && !h.told {
+		t.Errorf("it says %d times why it fails:\n%s", n, said)
+	}
+}

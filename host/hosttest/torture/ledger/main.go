@@ -1,0 +1,141 @@
+// Command ledger is a trainable that keeps a log of its own, of all that it was
+// asked, has reported and was answered, for those who check a host's record.
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/serve"
+)
+
+var plugin = sdk.TrainablePlugin{
+	Info: sdk.Info{
+		Name:    "ledger",
+		Version: "1.0.0",
+		Summary: "Trains nothing, and keeps a log of its own of what it has reported.",
+		Options: []byte(`{
+  "type": "object",
+  "additionalProperties": false,
+  "required": ["log"],
+  "properties": {
+    "log": {"type": "string", "description": "folder of the logs, one for each trial"},
+    "iterations": {"type": "integer", "minimum": 1, "default": 9},
+    "sleep": {"type": "number", "minimum": 0, "default": 0.03, "description": "seconds before each result"},
+    "bytes": {"type": "integer", "minimum": 0, "default": 20000, "description": "of a checkpoint"}
+  }
+}`),
+	},
+	Open: open,
+}
+
+func main() { serve.Trainable(plugin) }
+
+type trainable struct {
+	Log        string  `json:"log"`
+	Iterations uint64  `json:"iterations"`
+	Sleep      float64 `json:"sleep"`
+	Bytes      int     `json:"bytes"`
+}
+
+func open(options []byte) (sdk.Trainable, sdk.TrainableTraits, error) {
+	t := &trainable{Iterations: 9, Sleep: 0.03, Bytes: 20000}
+	return t, sdk.TrainableTraits{Reusable: true, Saves: true}, sdk.ReadOptions(options, t)
+}
+
+// Train implements sdk.Trainable.
+func (t *trainable) Train(_ context.Context, run sdk.Run) error {
+	var params struct{ Quality float64 }
+	if err := json.Unmarshal(run.Trial().Params, &params); err != nil {
+		return err
+	}
+	a := &attempt{trainable: t, run: run, trial: run.Trial(), nonce: rand.Uint64N(1 << 50)}
+	from, err := a.restore()
+	if err != nil {
+		return err
+	}
+	a.from = from
+	a.say("begin", uint64(a.trial.Attempt), from)
+	for i := from + 1; i <= t.Iterations; i++ {
+		time.Sleep(time.Duration(t.Sleep * float64(time.Second)))
+		if err := a.report(i, params.Quality); err != nil {
+			return err
+		}
+	}
+	a.say("end")
+	return nil
+}
+
+// attempt is one of a trial.
+type attempt struct {
+	*trainable
+	run   sdk.Run
+	trial sdk.Trial
+	nonce uint64 // no other attempt has it
+	from  uint64 // iteration of the checkpoint that it went on from
+}
+
+func (a *attempt) report(i uint64, quality float64) error {
+	a.say("report", i)
+	err := a.run.Report(sdk.Result{Iteration: i, Metrics: []sdk.Metric{
+		{Name: "score", Value: float64(i) * quality}, {Name: "nonce", Value: float64(a.nonce)},
+	}}, func(dir string) error { return a.save(dir, i) })
+	// Those further back than it may run ahead have been decided, and so recorded.
+	if done := i - min(i, uint64(a.trial.RunAhead)); err == nil && done > a.from {
+		a.say("answered", done)
+	}
+	return err
+}
+
+// save writes a checkpoint that its reader can tell from half of one.
+func (a *attempt) save(dir string, i uint64) error {
+	if err := os.WriteFile(filepath.Join(dir, "state"), a.state(i), 0o600); err != nil {
+		return err
+	}
+	a.say("saved", i)
+	return nil
+}
+
+func (a *attempt) state(i uint64) []byte {
+	return append(strconv.AppendUint(nil, i, 10), append([]byte{'\n'}, bytes.Repeat([]byte{byte('a' + i)}, a.Bytes)...)...)
+}
+
+func (a *attempt) restore() (from uint64, err error) {
+	if a.trial.Restore == "" {
+		return 0, nil
+	}
+	text, err := os.ReadFile(filepath.Join(a.trial.Restore, "state"))
+	if err == nil {
+		line, _, _ := bytes.Cut(text, []byte{'\n'})
+		from, err = strconv.ParseUint(string(line), 10, 64)
+	}
+	if err != nil || !bytes.Equal(text, a.state(from)) || from != a.trial.Iteration {
+		a.say("broken", from, a.trial.Iteration)
+		return 0, &sdk.RestoreError{Err: fmt.Errorf("it has %d bytes of iteration %d, and should be of %d (%w)", len(text), from, a.trial.Iteration, err)}
+	}
+	return from, nil
+}
+
+// say writes a line to the trial's log; there is no half of one.
+func (a *attempt) say(what string, numbers ...uint64) {
+	line := fmt.Appendf(nil, "%s %d", what, a.nonce)
+	for _, n := range numbers {
+		line = fmt.Appendf(line, " %d", n)
+	}
+	f, err := os.OpenFile(filepath.Join(a.Log, a.trial.ID), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err == nil {
+		_, err = f.Write(append(line, '\n'))
+	}
+	if err != nil {
+		panic(err) // without a log it is good for nothing
+	}
+	_ = f.Close()
+}

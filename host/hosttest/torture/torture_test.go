@@ -1,0 +1,176 @@
+package torture
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/analysis"
+	"github.com/tunehost/tunehost/host/hosttest"
+)
+
+var (
+	long = flag.Duration("torture.time", 0, "how long TestTorture goes on; 0: one experiment, and few faults")
+	seed = flag.Uint64("torture.seed", 0, "what TestTorture does, as far as that can be repeated: the seed of its first experiment; 0: drawn")
+	jobs = flag.Int("torture.jobs", 2, "how many experiments TestTorture has at a time")
+	each = flag.Int("torture.faults", 40, "how many faults an experiment suffers in TestTorture")
+)
+
+// counters are what was done.
+var counters = struct {
+	sync.Mutex
+	of map[string]int
+}{of: map[string]int{}}
+
+func count(what string) {
+	counters.Lock()
+	counters.of[what]++
+	counters.Unlock()
+}
+
+func counted() string {
+	counters.Lock()
+	defer counters.Unlock()
+	var b strings.Builder
+	for _, what := range slices.Sorted(maps.Keys(counters.of)) {
+		fmt.Fprintf(&b, "%7d  %s\n", counters.of[what], what)
+	}
+	return b.String()
+}
+
+// Whatever happens to real experiments at whatever moment, each of them comes to
+// its end, and its record says what its trainables say.
+// B-024, B-025, B-080, B-084, B-085, B-086, B-087, B-092
+func TestTorture(t *testing.T) {
+	if *long == 0 {
+		torture(t, 1, 8)
+		return
+	}
+	first := *seed
+	if first == 0 {
+		first = uint64(time.Now().UnixNano()) % 1_000_000_000
+	}
+	program(t, "tunehost")
+	end := time.Now().Add(*long)
+	go func() {
+		for tick := time.Tick(time.Minute); time.Now().Before(end); <-tick {
+			fmt.Printf("%s\n%s", time.Now().Format(time.TimeOnly), counted())
+		}
+	}()
+	next := make(chan uint64)
+	go func() {
+		defer close(next)
+		for s := first; time.Now().Before(end) && failures() < 20; s++ {
+			next <- s
+		}
+	}()
+	t.Run("all", func(t *testing.T) {
+		for range *jobs {
+			t.Run("", func(t *testing.T) {
+				t.Parallel()
+				for s := range next {
+					t.Run(fmt.Sprint("seed ", s), func(t *testing.T) { torture(t, s, *each) })
+				}
+			})
+		}
+	})
+	t.Logf("\n%s", counted())
+}
+
+// failures is how many experiments have failed.
+func failures() int {
+	counters.Lock()
+	defer counters.Unlock()
+	return counters.of["experiments failed"]
+}
+
+// torture takes one experiment through faults to its end.
+func torture(t *testing.T, seed uint64, faults int) {
+	rng := rand.New(rand.NewPCG(seed, 0))
+	k := kinds[seed%uint64(len(kinds))]
+	x := prepare(t, k, privileged() && mountable() && rng.IntN(3) == 0)
+	began := time.Now()
+	planned := faults
+	defer func() {
+		count("experiments")
+		if t.Failed() {
+			count("experiments failed")
+			t.Logf("to do the like again: go test ./host/hosttest/torture -run TestTorture -torture.seed %d -torture.faults %d -torture.time 1s", seed, planned)
+		}
+		t.Logf("%s, %d hosts, %v", k.name, x.hosts, time.Since(began).Round(time.Second))
+	}()
+	for faults > 0 && !t.Failed() && !x.suffer(t, rng, &faults) {
+	}
+	if !t.Failed() {
+		x.finish(t)
+		x.audit(t)
+	}
+}
+
+// suffer runs one host, which has to bear what is left of the faults until it
+// ends; it says whether the experiment is done.
+func (x *experiment) suffer(t testing.TB, rng *rand.Rand, faults *int) (done bool) {
+	x.left = false
+	h := x.start(t)
+	for *faults > 0 && !h.within(time.Duration(rng.ExpFloat64()*float64(250*time.Millisecond))) {
+		f := draw(x, rng)
+		f.do(t, h, rng)
+		*faults--
+	}
+	h.ends(t)
+	h.judge(t)
+	if rng.IntN(8) == 0 {
+		x.alone(t)
+	}
+	return h.status == 0
+}
+
+// alone checks that nothing is left of a host that has ended, before another one
+// looks for that (B-025).
+func (x *experiment) alone(t testing.TB) {
+	t.Helper()
+	if !x.left {
+		hosttest.CheckNoOrphans(t, x.root)
+	}
+}
+
+// forPermission says whether trials have failed, which they may for want of a
+// permission that was taken away, and for nothing else.
+func (x *experiment) forPermission(t testing.TB) (failed bool) {
+	t.Helper()
+	e, err := analysis.Open(x.dir)
+	must(t, err)
+	defer e.Close()
+	m := e.Machine()
+	for no := range core.TrialNo(m.Trials()) {
+		if v := m.View(no); v.State == core.Errored {
+			failed = true
+			if !strings.Contains(strings.ToLower(v.Reason), "permission denied") {
+				t.Errorf("trial %d has failed: %s", no, v.Reason)
+			}
+		}
+	}
+	return failed
+}
+
+// finish lets the experiment come to its end undisturbed.
+func (x *experiment) finish(t testing.TB) {
+	var more []string
+	if x.tampered && x.forPermission(t) {
+		more = []string{"--resume", "errored_only"}
+	}
+	for range 2 { // the second finds nothing to do
+		h := x.start(t, more...)
+		h.ends(t)
+		if more = nil; h.status != 0 {
+			t.Errorf("undisturbed, a host ended with status %d:\n%s", h.status, h.said())
+		}
+	}
+}

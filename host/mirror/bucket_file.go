@@ -1,0 +1,3 @@
+package mirror
+
+import _ "gocloud.dev/blob/fileblob" // file://

@@ -1,0 +1,162 @@
+package mirror
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/tunehost/tunehost/host/storage"
+)
+
+// Names of an experiment's objects.
+const (
+	experimentFile = "experiment.yaml"
+	journalPrefix  = "journal/"
+	blobPrefix     = "blobs/"
+	manifestName   = "MANIFEST.json"
+)
+
+// smallFiles are copied whole, whenever they have changed.
+var smallFiles = []string{"run.json", "tunehost.lock", "learned.jsonl"}
+
+// Record is the journal as it grows.
+type Record interface {
+	// Tail is the file that is being written, and how much of it are whole
+	// frames.
+	Tail() (name string, size int64)
+	Sync() error
+}
+
+// Mirror copies an experiment to its store while it runs.
+type Mirror struct {
+	store  *Store
+	dir    storage.Dir
+	record Record
+	lease  *Lease
+
+	mu      sync.Mutex
+	saved   []string // directories with manifests that are new
+	deleted []deletion
+	wake    chan struct{}
+
+	rounding  sync.Mutex // guards what follows
+	pushed    map[string]*segment
+	small     map[string]time.Time // of the last change that was copied
+	manifests map[string][]string  // in the store: the blobs of each
+	blobs     map[string]int       // in the store: how many manifests name each
+	announced bool                 // experiment.yaml is there
+	swept     bool                 // what earlier hosts left is removed
+}
+
+// deletion is carried out once the record of it is in the store.
+type deletion struct {
+	dir    string
+	remove func() // here
+}
+
+// New prepares to copy what a host that holds the lease does in dir.
+func New(s *Store, l *Lease, dir storage.Dir) *Mirror {
+	return &Mirror{store: s, dir: dir, lease: l, wake: make(chan struct{}, 1),
+		pushed: map[string]*segment{}, small: map[string]time.Time{}, manifests: map[string][]string{}, blobs: map[string]int{}}
+}
+
+// Saved says that a checkpoint or an exported model is whole in a directory. It is
+// called before the record names it.
+func (m *Mirror) Saved(dir string) {
+	m.mu.Lock()
+	m.saved = append(m.saved, dir)
+	m.mu.Unlock()
+	m.Wake()
+}
+
+// Delete has a checkpoint deleted in the store and then, by remove, here, once the
+// record of what has been recorded so far is in the store.
+func (m *Mirror) Delete(dir string, remove func()) {
+	m.mu.Lock()
+	m.deleted = append(m.deleted, deletion{dir, remove})
+	m.mu.Unlock()
+	m.Wake()
+}
+
+// Wake says that something happened.
+func (m *Mirror) Wake() {
+	select {
+	case m.wake <- struct{}{}:
+	default:
+	}
+}
+
+// round copies what is new; see the package's comment for the order.
+func (m *Mirror) round(ctx context.Context) error {
+	m.rounding.Lock()
+	defer m.rounding.Unlock()
+	name, size := m.record.Tail()
+	if err := m.record.Sync(); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	saved, deleted := m.saved, m.deleted
+	m.saved, m.deleted = nil, nil
+	m.mu.Unlock()
+	err := m.push(ctx, &saved, name, size)
+	for err == nil && len(deleted) > 0 {
+		if err = m.removeManifest(ctx, m.key(deleted[0].dir)); err == nil {
+			deleted[0].remove()
+			deleted = deleted[1:]
+		}
+	}
+	if err == nil {
+		err = m.sweep(ctx)
+	}
+	m.mu.Lock()
+	m.saved, m.deleted = append(saved, m.saved...), append(deleted, m.deleted...)
+	m.mu.Unlock()
+	return err
+}
+
+func (m *Mirror) push(ctx context.Context, saved *[]string, tail string, size int64) error {
+	if err := m.lease.Held(); err != nil {
+		return err
+	}
+	for len(*saved) > 0 {
+		if err := m.pushManifest(ctx, (*saved)[0]); err != nil {
+			return err
+		}
+		*saved = (*saved)[1:]
+	}
+	for _, name := range smallFiles {
+		if err := m.pushSmall(ctx, name); err != nil {
+			return err
+		}
+	}
+	if err := m.pushJournal(ctx, tail, size); err != nil || m.announced {
+		return err
+	}
+	err := m.pushSmall(ctx, experimentFile)
+	m.announced = err == nil
+	return err
+}
+
+// pushSmall copies a file if it has changed; one that is not there is no error.
+func (m *Mirror) pushSmall(ctx context.Context, name string) error {
+	path := filepath.Join(m.dir.Path(), name)
+	info, err := os.Stat(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil || info.ModTime().Equal(m.small[name]) {
+		return err
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if err := m.store.put(ctx, name, text); err != nil {
+		return err
+	}
+	m.small[name] = info.ModTime()
+	return nil
+}

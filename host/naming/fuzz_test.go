@@ -1,0 +1,44 @@
+package naming
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/tunehost/tunehost/host/config"
+)
+
+// safe is what every file system takes, and no shell stumbles over.
+var safe = regexp.MustCompile(`^[0-9]{5,10}_[0-9a-z]{7}[-A-Za-z0-9=.+_,@]*$`)
+
+// FuzzDir: whatever the template and the parameters' values, a trial's directory has a
+// name that is safe everywhere, and no two trials share one, even where the file
+// system takes upper for lower case. B-090
+func FuzzDir(f *testing.F) {
+	for _, s := range hostile {
+		f.Add(s.name, "{model/units}", uint32(3))
+		f.Add("{number}-{lr}-{id}", s.name, uint32(4_294_967_295))
+	}
+	e, err := config.Parse("x.yaml", []byte(file), config.WithoutTrainable())
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, template, value string, no uint32) {
+		text, err := json.Marshal(map[string]any{"lr": value, "batch": 32})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := *e
+		for _, x.TrialName = range []string{template, ""} {
+			name := Dir(&x, 7, no, text)
+			if len(name) > 200 || !safe.MatchString(name) || !filepath.IsLocal(name) || filepath.Base(name) != name || strings.HasSuffix(name, ".") {
+				t.Fatalf("%q", name)
+			}
+			if other := Dir(&x, 7, no^1, text); strings.EqualFold(name, other) {
+				t.Fatalf("two trials have %q", name)
+			}
+		}
+	})
+}

@@ -1,0 +1,199 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/analysis"
+	"github.com/tunehost/tunehost/host/mirror"
+	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/trainables/digits"
+)
+
+// elsewhere is an experiment with its storage in a shared directory, on a machine
+// of its own: nothing else is there of it.
+func elsewhere(t *testing.T, url, text string, more ...any) (Options, *screenful) {
+	t.Helper()
+	o, seen := quick(t, text, append([]any{digits.Plugin}, more...)...)
+	o.Storage, o.Verbose = url, 1
+	o.leases = mirror.Timing{Renew: 50 * time.Millisecond, Expire: 2 * time.Second}
+	return o, seen
+}
+
+// machine begins a machine: its working directories.
+func machine(t *testing.T) string {
+	t.Helper()
+	state := t.TempDir()
+	t.Setenv("XDG_STATE_HOME", state)
+	return state
+}
+
+const saving = `
+version: 1
+seed: 5
+objective: {metric: accuracy, mode: max}
+trainable: {plugin: digits}
+space: {epochs: 4, lr: {loguniform: [0.01, 0.1]}}
+checkpoint: {every: 1, keep: 2}
+export: json
+trials: 3
+`
+
+// B-059, B-082: another machine finds the experiment with its checkpoints and
+// exports, and goes on with more of it; the first one finds what that has added.
+func TestStorageElsewhere(t *testing.T) {
+	url := "file://" + t.TempDir()
+	first := machine(t)
+	o, seen := elsewhere(t, url, saving)
+	ended := finish(t, o)
+	if !strings.HasPrefix(ended.Dir, first) {
+		t.Errorf("it is in %s\n%s", ended.Dir, seen)
+	}
+	want := wholeIn(t, ended.Dir)
+
+	machine(t)
+	o, seen = elsewhere(t, url, strings.Replace(saving, "trials: 3", "trials: 5", 1))
+	o.Resume = "remote"
+	there := finish(t, o)
+	if m := audit(t, there.Dir, nil); m.Count(core.Terminated) != 5 || there.Dir == ended.Dir {
+		t.Errorf("%d trials, in %s\n%s", m.Count(core.Terminated), there.Dir, seen)
+	}
+	got := wholeIn(t, there.Dir)
+	for path := range want {
+		if !got[path] {
+			t.Errorf("%s is not there", path)
+		}
+	}
+	if err := Replay(t.Context(), there.Dir, o.Plugins); err != nil {
+		t.Error(err)
+	}
+
+	t.Setenv("XDG_STATE_HOME", first)
+	o.Resume = "local"
+	contains(t, refused(t, o), "another machine has gone on with it")
+	o.Resume = "auto"
+	if m := audit(t, finish(t, o).Dir, nil); m.Trials() != 5 {
+		t.Errorf("%d trials on the first machine", m.Trials())
+	}
+	fetched(t, url)
+}
+
+// wholeIn are the checkpoints and exports of an experiment, each checked.
+func wholeIn(t *testing.T, dir string) map[string]bool {
+	t.Helper()
+	found := map[string]bool{}
+	for _, pattern := range []string{"checkpoints/00*", "export/json"} {
+		list, err := filepath.Glob(filepath.Join(dir, "trials", "*", filepath.FromSlash(pattern)))
+		if err != nil || len(list) == 0 {
+			t.Fatalf("%s: %v, %v", pattern, list, err)
+		}
+		for _, x := range list {
+			if _, err := storage.CheckCheckpoint(x, true); err != nil {
+				t.Error(err)
+			}
+			rel, err := filepath.Rel(dir, x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found[rel] = true
+		}
+	}
+	return found
+}
+
+// fetched reads the experiment as commands do, on a machine that has nothing of it.
+func fetched(t *testing.T, url string) {
+	t.Helper()
+	machine(t)
+	dir, done, err := Fetch(t.Context(), mirror.Join(url, "test"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := analysis.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(e.Trials()); n != 5 {
+		t.Errorf("%d trials are read", n)
+	}
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+	done()
+	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%s is left: %v", dir, err)
+	}
+	_, _, err = Fetch(t.Context(), mirror.Join(url, "other"))
+	if err == nil {
+		t.Fatal("an experiment that is not there is read")
+	}
+	contains(t, err.Error(), "there is no experiment here")
+}
+
+// B-059, B-084: a trial goes on from its checkpoint on another machine, where the
+// first one is lost in the middle.
+func TestMachineIsLost(t *testing.T) {
+	url := "file://" + t.TempDir()
+	machine(t)
+	ctx, lose := context.WithCancel(t.Context())
+	defer lose()
+	o, seen := elsewhere(t, url, strings.Replace(saving, "digits}", "losing}", 1), losing(lose))
+	if ended, err := Run(ctx, o); err != nil || ended.Outcome != core.InterruptedByUser {
+		t.Fatalf("%+v, %v\n%s", ended, err, seen)
+	}
+	machine(t)
+	o, seen = elsewhere(t, url, strings.Replace(saving, "digits}", "losing}", 1), losing(nil))
+	ended := finish(t, o)
+	m := audit(t, ended.Dir, nil)
+	if m.Count(core.Terminated) != 3 {
+		t.Errorf("%d trials ended\n%s", m.Count(core.Terminated), seen)
+	}
+	if v := m.View(0); v.Attempt < 2 || v.Results != 4 {
+		t.Errorf("%+v", v)
+	}
+}
+
+// losing trains 4 iterations; with lose it calls that at the third of the first
+// trial.
+func losing(lose func()) sdk.TrainablePlugin {
+	return sdk.TrainablePlugin{
+		Info: sdk.Info{Name: "losing", Version: "1", Options: noOptions},
+		Open: func([]byte) (sdk.Trainable, sdk.TrainableTraits, error) {
+			return sdk.TrainFunc(func(_ context.Context, run sdk.Run) error {
+				for i := run.Trial().Iteration + 1; i <= 4; i++ {
+					if lose != nil && i == 3 {
+						lose()
+					}
+					save := func(dir string) error { return os.WriteFile(filepath.Join(dir, "state"), []byte{byte(i)}, 0o600) }
+					if err := run.Report(sdk.Result{Metrics: []sdk.Metric{{Name: "accuracy", Value: float64(i)}}, Iteration: i}, save); err != nil {
+						return err
+					}
+				}
+				return nil
+			}), sdk.TrainableTraits{Saves: true}, nil
+		},
+	}
+}
+
+// What cannot be is said before anything starts.
+func TestStorageElsewhereMistakes(t *testing.T) {
+	machine(t)
+	url := "file://" + t.TempDir()
+	for resume, want := range map[string]string{
+		"local":  "this machine has nothing of it",
+		"remote": "there is no experiment to go on with (--resume remote)",
+	} {
+		o, _ := elsewhere(t, url, saving)
+		o.Resume = resume
+		contains(t, refused(t, o), want)
+	}
+	o, _ := elsewhere(t, "azblob://container", saving)
+	contains(t, refused(t, o), "built without a client for azblob://")
+}

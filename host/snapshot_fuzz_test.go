@@ -1,0 +1,32 @@
+package host
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"testing"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// FuzzSnapshot: whatever is in a file of a plugin's state, it is passed over, or it is
+// the state that its first line is about.
+func FuzzSnapshot(f *testing.F) {
+	sum := sha256.Sum256([]byte("state"))
+	f.Add([]byte(`{"of":"x","at":7,"bytes":5,"sha256":"` + hex.EncodeToString(sum[:]) + "\"}\nstate"))
+	f.Add([]byte(`{"of":"x","at":7,"bytes":-1}`))
+	f.Add([]byte("\n\n"))
+	dir := folderShelf(f.TempDir())
+	s := &snapshots{shelf: dir, kind: sdk.KindSearcher, of: "x", log: NewLog(hclog.NewNullLogger())}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if err := os.WriteFile(dir.file(s.name(7)), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		state, at := s.newest(9)
+		if at != 0 && (at != 7 || len(state) >= len(text)) {
+			t.Fatalf("a state of %d bytes at %d", len(state), at)
+		}
+	})
+}

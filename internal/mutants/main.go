@@ -1,0 +1,200 @@
+// Mutants plants bugs, one at a time, and sees whether the tests find them. The
+// bugs are in mutants.txt, each a piece of code and what stands in its place; the
+// tree itself is left alone: the go command is given the changed file as an
+// overlay.
+//
+//	go run ./internal/mutants                 # all of them
+//	go run ./internal/mutants -run publish    # those with that in their name
+//
+// A bug that no test finds means that a test is missing. It is for those who
+// change the core, the journal, the loop or the supervision.
+package main
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+)
+
+//go:embed mutants.txt
+var list string
+
+// everywhere is where a bug is looked for: the packages that say most in least
+// time come first.
+var everywhere = [][]string{
+	{"./core/..."},
+	{"./host/plugin", "./host/storage/...", "./host/plugin/process"},
+	{"./host"},
+	{"./host/hosttest/..."},
+}
+
+func main() {
+	only := flag.String("run", "", "only bugs whose name fits this expression")
+	limit := flag.Duration("limit", 10*time.Minute, "how long the tests may look for one bug")
+	flag.Parse()
+	if err := run(*only, *limit); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(only string, limit time.Duration) error {
+	fits, err := regexp.Compile(only)
+	if err != nil {
+		return err
+	}
+	all, err := parse(list)
+	if err != nil {
+		return err
+	}
+	var missed []string
+	tried := 0
+	for _, m := range all {
+		if !fits.MatchString(m.name) {
+			continue
+		}
+		tried++
+		found, err := m.hunt(limit)
+		if err != nil {
+			return fmt.Errorf("%s: %w", m.name, err)
+		}
+		if !found {
+			missed = append(missed, m.name)
+		}
+	}
+	fmt.Printf("%d bugs, %d found\n", tried, tried-len(missed))
+	if len(missed) > 0 {
+		return fmt.Errorf("no test finds: %s", strings.Join(missed, ", "))
+	}
+	return nil
+}
+
+// mutant is a bug: in a file, old becomes new.
+type mutant struct {
+	name, file, old, new string
+	// first are the packages that are tried before the others.
+	first []string
+}
+
+// parse reads blocks of lines: "# name", the file and perhaps packages, then
+// lines that begin with - and with +.
+func parse(text string) (all []mutant, err error) {
+	for block := range strings.SplitSeq(text, "\n# ") {
+		lines := strings.Split(strings.TrimRight(block, "\n"), "\n")
+		if len(lines) < 4 || all == nil && !strings.HasPrefix(block, "# ") {
+			if all == nil {
+				all = []mutant{} // what comes before the first is for people
+				continue
+			}
+			return nil, fmt.Errorf("mutants.txt: %q is no bug", lines[0])
+		}
+		where := strings.Fields(lines[1])
+		m := mutant{name: lines[0], file: where[0], first: where[1:]}
+		for _, l := range lines[2:] {
+			switch {
+			case strings.HasPrefix(l, "-"):
+				m.old += l[1:] + "\n"
+			case strings.HasPrefix(l, "+"):
+				m.new += l[1:] + "\n"
+			case l != "":
+				return nil, fmt.Errorf("mutants.txt: %s: %q begins with neither - nor +", m.name, l)
+			}
+		}
+		all = append(all, m)
+	}
+	return all, nil
+}
+
+// mutated is the file with the bug in it.
+func (m *mutant) mutated() ([]byte, error) {
+	text, err := os.ReadFile(m.file)
+	if err != nil {
+		return nil, err
+	}
+	if n := bytes.Count(text, []byte(m.old)); n != 1 || m.old == "" {
+		return nil, fmt.Errorf("%s has the lines that are to be changed %d times, want once: the code has moved on, and mutants.txt must too", m.file, n)
+	}
+	return bytes.Replace(text, []byte(m.old), []byte(m.new), 1), nil
+}
+
+// hunt says whether a test finds the bug.
+func (m *mutant) hunt(limit time.Duration) (bool, error) {
+	dir, err := os.MkdirTemp("", "mutant-")
+	if err != nil {
+		return false, err
+	}
+	defer os.RemoveAll(dir)
+	overlay, err := m.overlay(dir)
+	if err != nil {
+		return false, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	began := time.Now()
+	for _, packages := range append([][]string{m.first}, everywhere...) {
+		if len(packages) == 0 {
+			continue
+		}
+		by, err := try(ctx, overlay, packages)
+		if err != nil {
+			return false, err
+		}
+		if by != "" {
+			fmt.Printf("%-50s found in %4.0f s by %s\n", m.name, time.Since(began).Seconds(), by)
+			return true, nil
+		}
+	}
+	fmt.Printf("%-50s NOT FOUND in %.0f s\n", m.name, time.Since(began).Seconds())
+	return false, nil
+}
+
+// overlay writes what the go command is to take for the file.
+func (m *mutant) overlay(dir string) (string, error) {
+	text, err := m.mutated()
+	if err != nil {
+		return "", err
+	}
+	from, err := filepath.Abs(m.file)
+	if err != nil {
+		return "", err
+	}
+	to, overlay := filepath.Join(dir, "mutant.go"), filepath.Join(dir, "overlay.json")
+	b, err := json.Marshal(map[string]map[string]string{"Replace": {from: to}})
+	return overlay, errors.Join(err, os.WriteFile(to, text, 0o600), os.WriteFile(overlay, b, 0o600))
+}
+
+var failure = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)|^panic: |^FAIL\s+(\S+)`)
+
+// try runs tests with the bug in, and says what failed.
+func try(ctx context.Context, overlay string, packages []string) (by string, err error) {
+	build := exec.CommandContext(ctx, "go", append([]string{"vet", "-overlay", overlay}, packages...)...)
+	if out, err := build.CombinedOutput(); err != nil && ctx.Err() == nil {
+		return "", fmt.Errorf("the bug does not compile: %s", out)
+	}
+	test := exec.CommandContext(ctx, "go", append([]string{"test", "-failfast", "-overlay", overlay}, packages...)...)
+	test.WaitDelay = time.Second
+	out, err := test.CombinedOutput()
+	if err == nil || ctx.Err() != nil {
+		return "", nil
+	}
+	for _, f := range failure.FindAllSubmatch(out, -1) {
+		if len(f[1]) > 0 {
+			return string(f[1]), nil
+		}
+		by = strings.TrimSpace(string(f[0]))
+	}
+	if by == "" {
+		return "", fmt.Errorf("go test: %w: %s", err, out)
+	}
+	return by, nil
+}

@@ -1,0 +1,63 @@
+package pasha
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// ranking are the trials at the highest rung that is open, with what they had there
+// and at the rung below.
+type ranking struct {
+	now, before []member // each in its own order
+	unknown     bool     // of some it is not known what they had below
+}
+
+type member struct {
+	trial uint32
+	// loss is the one that the list is ordered by, below that at the rung below.
+	loss, below float64
+	seq         int // of equals the earlier comes first
+}
+
+func compare(a, b member) int { return cmp.Or(cmp.Compare(a.loss, b.loss), cmp.Compare(a.seq, b.seq)) }
+
+// add records a trial with a finite loss; below is NaN where it is not known.
+func (r *ranking) add(trial uint32, loss, below float64) {
+	r.unknown = r.unknown || math.IsNaN(below)
+	seq := len(r.now)
+	insert(&r.now, member{trial, loss, below, seq})
+	insert(&r.before, member{trial, below, below, seq})
+}
+
+func insert(list *[]member, m member) {
+	i, _ := slices.BinarySearchFunc(*list, m, compare)
+	*list = slices.Insert(*list, i, m)
+}
+
+// stable says whether the order is the same at both rungs, but for equals: those whose
+// losses at the rung below are no more than epsilon apart.
+func (r *ranking) stable(epsilon float64) bool {
+	if r.unknown {
+		return false
+	}
+	for i, m := range r.now {
+		if math.Abs(m.below-r.before[i].loss) > epsilon {
+			return false
+		}
+	}
+	return true
+}
+
+// spacing is the median distance between neighbours at the rung below.
+func (r *ranking) spacing() float64 {
+	if len(r.before) < 2 {
+		return 0
+	}
+	gaps := make([]float64, len(r.before)-1)
+	for i := range gaps {
+		gaps[i] = r.before[i+1].loss - r.before[i].loss
+	}
+	slices.Sort(gaps)
+	return gaps[len(gaps)/2]
+}

@@ -1,0 +1,53 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// Export implements sdk.Exporter.
+func (r *run) Export(export func(format, dir string) error) { r.exporter = export }
+
+// export hands over the model of a trial that has ended well, in the formats
+// that are asked for. A format that fails is no failure of the trial.
+func (r *run) export(err error) {
+	if r.exporter == nil || !r.endsWell(err) {
+		return
+	}
+	for _, format := range r.trial.Export {
+		e := Event{Kind: Exported, Run: r.id, Format: format}
+		if err := r.exportAs(format); err != nil {
+			e.Error = cut(err.Error())
+		}
+		r.s.out.push(e)
+	}
+}
+
+// endsWell: it was trained to its end, or stopped for good and not killed.
+func (r *run) endsWell(err error) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.killed || r.paused && !r.done {
+		return false
+	}
+	return err == nil || errors.Is(err, sdk.ErrStopped) && !errors.Is(err, sdk.ErrPaused)
+}
+
+func (r *run) exportAs(format string) (err error) {
+	dir := filepath.Join(r.trial.ExportDir, format)
+	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
+		return err
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			r.Log(fmt.Sprintf("panic: %v\n%s", v, debug.Stack()))
+			err = fmt.Errorf("panic: %v", v)
+		}
+	}()
+	return r.exporter(format, dir)
+}

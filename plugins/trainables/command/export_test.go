@@ -1,0 +1,69 @@
+package command
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// exportingRun is a fakeRun that asks for models when its program has ended.
+type exportingRun struct {
+	*fakeRun
+	export func(format, dir string) error
+}
+
+func (r *exportingRun) Export(export func(format, dir string) error) { r.export = export }
+
+// exporting runs a program that exports, and asks for each format.
+func exporting(t *testing.T, script string, formats ...string) (root string, errs map[string]error) {
+	t.Helper()
+	run := &exportingRun{fakeRun: newRun(t)}
+	root = filepath.Join(run.trial.Dir, "export", ".new")
+	run.trial.Export, run.trial.ExportDir = formats, root
+	trainErr := openTest(t, sh(script)).Train(t.Context(), run)
+	errs = map[string]error{"train": trainErr}
+	for _, f := range formats {
+		dir := filepath.Join(root, f)
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		errs[f] = run.export(f, dir)
+	}
+	return root, errs
+}
+
+// B-060: what a program leaves under a format's name is its model in that format,
+// be it a file or a folder; what it does not leave is an error of that format.
+func TestExport(t *testing.T) {
+	root, errs := exporting(t, `echo '{"accuracy": 1}'
+		echo $TUNEHOST_EXPORT_FORMATS > "$TUNEHOST_EXPORT_DIR/onnx"
+		mkdir "$TUNEHOST_EXPORT_DIR/saved"; echo weights > "$TUNEHOST_EXPORT_DIR/saved/w"`, "onnx", "saved", "pickle")
+	if got := readFile(t, root, "onnx", "onnx"); got != "onnx,saved,pickle\n" {
+		t.Errorf("%q", got)
+	}
+	if got := readFile(t, root, "saved", "w"); got != "weights\n" {
+		t.Errorf("%q", got)
+	}
+	if errs["train"] != nil || errs["onnx"] != nil || errs["saved"] != nil || errs["pickle"] == nil {
+		t.Errorf("%v", errs)
+	}
+	wantContains(t, errs["pickle"].Error(), "the program left no pickle in TUNEHOST_EXPORT_DIR")
+}
+
+// A program that was killed may have written half a file.
+func TestExportOfAKilledProgram(t *testing.T) {
+	_, errs := exporting(t, `echo half > "$TUNEHOST_EXPORT_DIR/onnx"; kill -9 $$`, "onnx")
+	if errs["onnx"] == nil || errors.Is(errs["onnx"], sdk.ErrUnknownFormat) {
+		t.Error(errs["onnx"])
+	}
+}
+
+// Who asks for nothing is told of no folder.
+func TestNoExport(t *testing.T) {
+	run := newRun(t)
+	mustTrain(t, sh(`echo '{"accuracy": 1}'; echo "dir:$TUNEHOST_EXPORT_DIR:" >&2`).with("log", true), run)
+	wantContains(t, readFile(t, run.trial.Dir, "stderr"), "dir::")
+}

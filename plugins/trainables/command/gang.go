@@ -1,0 +1,293 @@
+package command
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// worker is a process of an attempt: the only one, or one of a gang.
+type worker struct {
+	rank           int
+	proc           *process // nil until it is started
+	stdout, stderr *logFile
+	stderrTail     tail // of a stderr without a log
+}
+
+// gangVariables are set for each worker of a gang, as programs for distributed
+// training expect them.
+var gangVariables = []string{"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "NODE_RANK", "MASTER_ADDR", "MASTER_PORT"}
+
+// masterAddr is where rank 0 listens: all workers run on this machine.
+const masterAddr = "127.0.0.1"
+
+// gangEnv is what one worker is told of its place among the others. A node's rank
+// is its place in the order in which the bundles name nodes.
+func gangEnv(bundles []sdk.Bundle, rank, port int) []string {
+	var nodes []string
+	local, locals := 0, 0
+	for i, b := range bundles {
+		if !slices.Contains(nodes, b.Node) {
+			nodes = append(nodes, b.Node)
+		}
+		if b.Node == bundles[rank].Node {
+			locals++
+			if i < rank {
+				local++
+			}
+		}
+	}
+	values := []string{strconv.Itoa(rank), strconv.Itoa(len(bundles)), strconv.Itoa(local), strconv.Itoa(locals),
+		strconv.Itoa(slices.Index(nodes, bundles[rank].Node)), masterAddr, strconv.Itoa(port)}
+	env := make([]string, len(values))
+	for i, v := range values {
+		env[i] = gangVariables[i] + "=" + v
+	}
+	return env
+}
+
+// gangDevices are those of all the gang's bundles on a worker's node, in the order of
+// their ranks: programs for distributed training take the one at LOCAL_RANK. A
+// worker whose bundle has none sees none.
+func gangDevices(bundles []sdk.Bundle, rank int) (devices []string) {
+	if len(bundles[rank].Devices) == 0 {
+		return nil
+	}
+	for _, b := range bundles {
+		for _, d := range b.Devices {
+			if b.Node == bundles[rank].Node && !slices.Contains(devices, d) {
+				devices = append(devices, d)
+			}
+		}
+	}
+	return devices
+}
+
+func (a *attempt) isGang() bool { return a.p.o.Workers && len(a.trial.Bundles) > 0 }
+
+// workers are those that were made, rank 0 first.
+func (a *attempt) workers() iter.Seq[*worker] {
+	return func(yield func(*worker) bool) {
+		if !yield(&a.worker) {
+			return
+		}
+		for _, w := range a.others {
+			if !yield(w) {
+				return
+			}
+		}
+	}
+}
+
+// launchGang starts the command once for each bundle. When one cannot be started,
+// none goes on.
+func (a *attempt) launchGang(file string, env []string, channel string) (err error) {
+	if a.port, err = a.p.ports.take(); err != nil {
+		return fmt.Errorf("no port for the workers to meet: %w", err)
+	}
+	bundles := a.trial.Bundles
+	own := func(rank int) []string {
+		return append(append(slices.Clone(env), gangEnv(bundles, rank, a.port)...), devicesVariable+a.p.devices(gangDevices(bundles, rank)))
+	}
+	if err := a.launch(file, append(own(0), channelVariable+channel)); err != nil {
+		return err
+	}
+	for rank := 1; rank < len(bundles); rank++ {
+		if err := a.launchOther(file, own(rank), rank); err != nil {
+			a.abandon()
+			return err
+		}
+	}
+	return nil
+}
+
+// launchOther starts a worker that does not report: what it writes goes to logs of
+// its own.
+func (a *attempt) launchOther(file string, env []string, rank int) error {
+	w := &worker{rank: rank, stdout: &logFile{}, stderr: &logFile{}}
+	defer func() {
+		if w.proc == nil {
+			w.stdout.close()
+			w.stderr.close()
+		}
+	}()
+	if err := w.openLogs(a.trial.Dir, a.p.o.Log); err != nil {
+		return err
+	}
+	null, err := devNull()
+	if err != nil {
+		return err
+	}
+	stdout, stderr := w.stdout.File, w.stderr.File
+	if stdout == nil {
+		stdout = null
+	}
+	if stderr == nil {
+		if stderr, err = a.keepTail(w); err != nil {
+			return err
+		}
+		defer stderr.Close()
+	}
+	w.proc, err = start(file, a.args, &syscall.ProcAttr{
+		Dir: a.trial.Dir, Env: env, Files: []uintptr{null.Fd(), stdout.Fd(), stderr.Fd()},
+	})
+	if err != nil {
+		return startError(a.args, err)
+	}
+	a.others = append(a.others, w)
+	return nil
+}
+
+// openLogs opens files named as rank 0's, with the rank added.
+func (w *worker) openLogs(dir string, names *logFiles) (err error) {
+	of := func(name string) string {
+		if name == "" {
+			return ""
+		}
+		return name + "." + strconv.Itoa(w.rank)
+	}
+	if w.stdout, err = openLog(dir, of(names.Stdout)); err != nil {
+		return err
+	}
+	if w.stderr = w.stdout; names.Stderr != names.Stdout {
+		w.stderr, err = openLog(dir, of(names.Stderr))
+	}
+	return err
+}
+
+// abandon ends a gang that is not whole.
+func (a *attempt) abandon() {
+	a.kill()
+	for w := range a.workers() {
+		<-w.proc.exited
+	}
+	a.finish()
+}
+
+// awaitOthers gives out the workers beside rank 0 as they end.
+func (a *attempt) awaitOthers() <-chan *worker {
+	ended := make(chan *worker, len(a.others))
+	for _, w := range a.others {
+		go func() {
+			<-w.proc.exited
+			ended <- w
+		}()
+	}
+	return ended
+}
+
+func (a *attempt) signal(sig syscall.Signal) {
+	for w := range a.workers() {
+		w.proc.signal(sig)
+	}
+}
+
+func (w *worker) hasEnded() bool {
+	select {
+	case <-w.proc.exited:
+		return true
+	default:
+		return false
+	}
+}
+
+// hasFailed is whether it has ended, and not well.
+func (w *worker) hasFailed() bool { return w.hasEnded() && w.proc.status != 0 }
+
+// ending is how a worker that failed has ended.
+func (w *worker) ending() string {
+	if s := w.proc.status; s.Signaled() {
+		return "was killed by " + signalName(s.Signal())
+	}
+	return fmt.Sprintf("ended with exit status %d", w.proc.status.ExitStatus())
+}
+
+// phase of an attempt.
+type phase int
+
+const (
+	training  phase = iota
+	following       // rank 0 has ended well: the others have time to do so, too
+	ending          // workers are ended, because one failed or is late
+	stopping        // the host wants it to stop
+)
+
+// leastFollow is what workers have to end after rank 0, at least: they notice that
+// only after it.
+const leastFollow = time.Second
+
+func (a *attempt) followTime() time.Duration { return max(seconds(a.trial.GraceSeconds), leastFollow) }
+
+// lost goes on without a worker that has ended, and says whether any are left. All
+// end with the first that fails, and with rank 0.
+func (s *supervisor) lost(w *worker) bool {
+	s.left--
+	switch {
+	case s.phase > following || s.a.killed: // how they end says nothing any more
+	case w.hasFailed():
+		s.a.blame(w)
+		s.endOthers()
+	case w.rank == 0 && s.left > 0:
+		s.phase, s.silence = following, nil
+		half := s.a.followTime() / 2
+		s.arm([]step{{half, syscall.SIGTERM}, {half, syscall.SIGKILL}})
+	}
+	return s.left > 0
+}
+
+func (s *supervisor) endOthers() {
+	s.phase, s.asked, s.stopped, s.silence = ending, nil, nil, nil
+	s.a.signal(syscall.SIGTERM)
+	s.arm([]step{{seconds(s.a.trial.GraceSeconds), syscall.SIGKILL}})
+}
+
+// signal reaches all workers. Those that must be killed though rank 0 has ended well
+// are late.
+func (s *supervisor) signal(sig syscall.Signal) {
+	if s.phase == following {
+		s.phase = ending
+	}
+	if s.phase == ending && sig == syscall.SIGKILL && len(s.a.blamed) == 0 {
+		s.a.late = slices.DeleteFunc(slices.Collect(s.a.workers()), (*worker).hasEnded)
+	}
+	s.a.signal(sig)
+}
+
+// blame notes who failed. Where one fails, others fail for it, and may be noticed
+// before it: all that have failed by now are named.
+func (a *attempt) blame(first *worker) {
+	a.blamed = append(a.blamed, first)
+	for w := range a.workers() {
+		if w != first && w.hasFailed() {
+			a.blamed = append(a.blamed, w)
+		}
+	}
+}
+
+// maxNamed ranks are named in a message.
+const maxNamed = 8
+
+// ranks is for messages: " (rank 1, also 0, 2)"; nothing where there is no gang.
+func (a *attempt) ranks(workers []*worker) string {
+	if !a.isGang() {
+		return ""
+	}
+	var rest []string
+	for _, w := range workers[1:] {
+		rest = append(rest, strconv.Itoa(w.rank))
+	}
+	if len(rest) > maxNamed {
+		rest = append(rest[:maxNamed], "…")
+	}
+	text := " (rank " + strconv.Itoa(workers[0].rank)
+	if len(rest) > 0 {
+		text += ", also " + strings.Join(rest, ", ")
+	}
+	return text + ")"
+}
