@@ -195,6 +195,9 @@ func (m *Machine) goingOn() bool {
 }
 
 func (e *TrialGiven) apply(m *Machine) {
+	if m.outcome == Finished && m.closing.outcome == 0 {
+		m.reopen() // it had just run out of trials, and the host is still there
+	}
 	first := len(m.trials)
 	m.create(e.Suggestion, e.Extra)
 	for no := first; e.Clone && no < len(m.trials); no++ {

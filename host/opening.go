@@ -37,11 +37,12 @@ type opener struct {
 	log           *Log
 	logPath       string
 	clock         Clock
-	mark          string        // of what this host starts
-	planned       *int64        // trials, where they are not those of the file
-	timeout       time.Duration // of a call; 0: callTimeout
-	run           string        // its id
-	shelf         Shelf         // nil: no snapshots are kept
+	mark          string            // of what this host starts
+	capacity      map[string]string // what there was in all
+	planned       *int64            // trials, where they are not those of the file
+	timeout       time.Duration     // of a call; 0: callTimeout
+	run           string            // its id
+	shelf         Shelf             // nil: no snapshots are kept
 	snapshotEvery uint64
 	// inProcess runs bundled plugins without a process of their own; direct, without
 	// deadlines too; alone, also in one goroutine.
@@ -177,6 +178,12 @@ func (o *opener) problem(use purpose) sdk.Problem {
 	p := sdk.Problem{Space: e.Space, Seed: seedFor(o.seed, use, 0), Trials: int(max(planned, 0)), Concurrency: int(e.Concurrency)}
 	for _, x := range e.Objectives {
 		p.Objectives = append(p.Objectives, sdk.Objective{Metric: x.Metric, Mode: sdk.Mode(x.Mode)})
+	}
+	if r, err := requestOf(e); err == nil && len(r.Bundles()) == 1 {
+		p.Request = granted(r)
+	}
+	if len(o.capacity) > 0 {
+		p.Capacity, _ = json.Marshal(o.capacity) // of texts: it cannot fail
 	}
 	return p
 }

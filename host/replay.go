@@ -111,7 +111,7 @@ func newReplaying(ctx context.Context, dir storage.Dir, file *runfile.File, e *c
 	m := core.New()
 	r := &replaying{ctx: ctx, experiment: e, seed: file.Seed, machine: m, twin: core.New(),
 		plugins: plugins,
-		opener: &opener{experiment: e, seed: file.Seed, plugins: plugins, baseDir: dirOf(file.File), log: NewLog(hclog.NewNullLogger()),
+		opener: &opener{experiment: e, seed: file.Seed, capacity: file.Capacity, plugins: plugins, baseDir: dirOf(file.File), log: NewLog(hclog.NewNullLogger()),
 			logPath: dir.Log(), clock: SystemClock{}, mark: local.NewMark(dir.Path()), inProcess: true}}
 	encode := func(params []byte) (space.Point, error) { return config.PointOf(r.experiment.Space, params) }
 	r.translate = &translator{machine: m, encode: encode}

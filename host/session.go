@@ -12,6 +12,7 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/core/record"
+	"github.com/tunehost/tunehost/core/resource"
 	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/local"
@@ -44,7 +45,8 @@ type session struct {
 	disk       *disk
 	clock      Clock
 	machine    *core.Machine
-	rules      *rules // given what was recorded, as the machine is
+	found      []resource.Node // this machine's, once they were looked for
+	rules      *rules          // given what was recorded, as the machine is
 	record     Recorder
 	read       func(func([]byte) (bool, error)) error
 	loader     *loader
@@ -192,6 +194,9 @@ func (s *session) create() error {
 		return err
 	}
 	if err := s.bring(); err != nil {
+		return err
+	}
+	if err := s.measure(); err != nil {
 		return err
 	}
 	if err := s.openPlugins(0, 0); err != nil {
@@ -410,7 +415,7 @@ func (s *session) encode(params []byte) (space.Point, error) {
 }
 
 func (s *session) opener() *opener {
-	o := &opener{experiment: s.experiment, seed: s.file.Seed, plugins: s.options.Plugins, loader: s.loader, baseDir: dirOf(s.file.File),
+	o := &opener{experiment: s.experiment, seed: s.file.Seed, capacity: s.file.Capacity, plugins: s.options.Plugins, loader: s.loader, baseDir: dirOf(s.file.File),
 		log: s.log, logPath: s.dir.Log(), clock: s.clock, mark: s.mark, timeout: s.options.CallTimeout, inProcess: s.options.inProcess, direct: s.options.virtual && s.rig == nil,
 		run: s.file.RunID, snapshotEvery: cmp.Or(s.options.snapshotEvery, snapshotEvery)}
 	switch {

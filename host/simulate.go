@@ -64,14 +64,15 @@ func Simulate(ctx context.Context, o Options, load func(*space.Space) (*curves.T
 	}
 	s := newSession(o, e)
 	s.float()
+	if s.found, err = virtualNodes(e, o.Resources, workers); err != nil {
+		return Simulated{}, err
+	}
 	if _, err := s.after(s.create); err != nil {
 		return Simulated{}, err
 	}
 	defer s.close()
 	m := newSimulation(s, known)
-	if err := m.offer(workers); err != nil {
-		return Simulated{}, err
-	}
+	m.inbox.post(joined(s.found)...)
 	if err := m.run(ctx); err != nil {
 		return Simulated{}, err
 	}
@@ -161,25 +162,20 @@ func (m *simulation) remember() {
 	}
 }
 
-// offer makes the virtual machine that trials run on.
-func (m *simulation) offer(workers int) error {
+// virtualNodes are the machine that trials run on.
+func virtualNodes(e *config.Experiment, override string, workers int) ([]resource.Node, error) {
 	if workers <= 0 {
-		nodes, _, err := machineNodes(m.options.Resources)
+		nodes, _, err := machineNodes(override)
 		if err != nil {
-			return &UserError{err}
+			return nil, &UserError{err}
 		}
-		if short, err := shortfall(m.experiment, nodes); err != nil || short != nil {
-			return &UserError{cmp.Or(err, short)}
+		if short, err := shortfall(e, nodes); err != nil || short != nil {
+			return nil, &UserError{cmp.Or(err, short)}
 		}
-		m.inbox.post(joined(nodes)...)
-		return nil
+		return nodes, nil
 	}
 	capacity, err := bundleOf(map[string]string{"cpu": fmt.Sprint(workers)})
-	if err != nil {
-		return &UserError{err}
-	}
-	m.inbox.post(joined([]resource.Node{{ID: 1, Name: "virtual", Capacity: capacity}})...)
-	return nil
+	return []resource.Node{{ID: 1, Name: "virtual", Capacity: capacity}}, err
 }
 
 // run turns until the experiment has ended.

@@ -85,12 +85,9 @@ func (s *session) nodes() (events []core.Event, err error) {
 	if s.experiment.Trainable == nil {
 		return nil, nil
 	}
-	nodes, warning, err := machineNodes(s.options.Resources)
+	nodes, err := s.offered()
 	if err != nil {
-		return nil, &UserError{err}
-	}
-	if warning != "" {
-		s.log.Warn(warning)
+		return nil, err
 	}
 	short, err := shortfall(s.experiment, nodes)
 	switch {
@@ -105,6 +102,53 @@ func (s *session) nodes() (events []core.Event, err error) {
 		s.warnOfIdleGPUs(nodes)
 	}
 	return joined(nodes), nil
+}
+
+// offered are the nodes of this machine, looked for once.
+func (s *session) offered() ([]resource.Node, error) {
+	if s.found != nil {
+		return s.found, nil
+	}
+	nodes, warning, err := machineNodes(s.options.Resources)
+	if err != nil {
+		return nil, &UserError{err}
+	}
+	if warning != "" {
+		s.log.Warn(warning)
+	}
+	s.found = nodes
+	return nodes, nil
+}
+
+// measure records what there is in all when the experiment begins.
+func (s *session) measure() (err error) {
+	nodes := s.found
+	switch {
+	case s.rig != nil:
+		nodes = s.rig.Nodes
+	case s.experiment.Trainable != nil:
+		nodes, err = s.offered()
+	}
+	s.file.Capacity = capacityOf(nodes)
+	return err
+}
+
+// capacityOf is what nodes have together; nil of none.
+func capacityOf(nodes []resource.Node) map[string]string {
+	sums := map[string]resource.Amount{}
+	for _, n := range nodes {
+		for _, it := range n.Capacity.Items() {
+			sums[it.Name] = sums[it.Name].Add(it.Amount)
+		}
+	}
+	if len(sums) == 0 {
+		return nil
+	}
+	texts := map[string]string{}
+	for name, amount := range sums {
+		texts[name] = amount.String()
+	}
+	return texts
 }
 
 // warnOfIdleGPUs: GPUs are there and no trial asks for one (B-040).

@@ -146,6 +146,9 @@ func (a *audit) beforePlugin(e core.Event) {
 	case *core.SuggestionsReceived:
 		a.answered(e)
 	case *core.TrialGiven:
+		if o, _ := a.m.Outcome(); o == core.Finished && !a.m.Closing() {
+			a.ended = false
+		}
 		if !a.closing || !a.ends() {
 			first := len(a.trials)
 			a.create(e.Suggestion, e.Extra)

@@ -15,7 +15,9 @@ import (
 // FuzzParse: whatever the bytes, no panic, and either an experiment that can be
 // written, compared and resolved, or mistakes of one line each.
 func FuzzParse(f *testing.F) {
-	files, _ := filepath.Glob("testdata/*/*")
+	good, _ := filepath.Glob("testdata/good/*")
+	mistakes, _ := filepath.Glob("testdata/mistakes/*")
+	files := append(good, mistakes...)
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		if err != nil {

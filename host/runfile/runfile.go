@@ -41,6 +41,9 @@ type File struct {
 	// Extensions are the times when the experiment went on with another searcher,
 	// scheduler or space, in order.
 	Extensions []Extension `json:"extensions,omitempty"`
+	// Capacity is what the machine offered when it began; plugins are told of that,
+	// whatever machine it goes on with.
+	Capacity map[string]string `json:"capacity,omitempty"`
 	// Learned is what the searcher knows of other experiments; nil: nothing.
 	Learned *Learned `json:"learned,omitempty"`
 }

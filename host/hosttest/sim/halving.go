@@ -33,7 +33,7 @@ func newHalving(p *plan) *halving {
 		h.factor = 3
 	}
 	h.on = !promotes(p.scheduler)
-	for r := grace; r < h.max; r *= uint64(h.factor) {
+	for r := grace; r <= h.max; r *= uint64(h.factor) {
 		h.at = append(h.at, r)
 		h.losses = append(h.losses, nil)
 	}

@@ -96,8 +96,8 @@ func (w *world) stale() {
 	case *core.SaveFailed:
 		no, attempt = e.Trial, e.Attempt
 	}
-	if p := w.procs[no]; p != nil && p.attempt == attempt {
-		return // not old
+	if m := w.host.Machine(); m.State(no) == core.Running && m.View(no).Attempt == attempt {
+		return // not old: what is said of an attempt that runs is said once
 	}
 	w.log("late news: %T %+v", e, e)
 	w.post(e)

@@ -134,9 +134,10 @@ func dieTwice(t *testing.T, seed uint64, disk, op int) (n int) {
 	for _, death := range []journaltest.Death{journaltest.Kill, journaltest.Power} {
 		for _, phase := range []journaltest.Phase{journaltest.Before, journaltest.Middle, journaltest.After} {
 			for second := range 25 { // 0: no second death
-				if n++; !*every && (op*31+second*7+int(phase)*3+int(death))%101 != 0 {
+				if !*every && (op*31+second*7+int(phase)*3+int(death))%101 != 0 {
 					continue
 				}
+				n++
 				o := Options{Small: true, Calm: true, Deaths: []Death{{1, disk, op, death, phase}, {2, 0, second, journaltest.Death(n % 2), journaltest.Phase(n % 3)}}}
 				if _, err := Live(seed, o); err != nil {
 					t.Fatalf("deaths %+v: %v", o.Deaths, err)

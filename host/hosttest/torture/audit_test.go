@@ -151,7 +151,7 @@ type account struct {
 	answered []string
 	broken   []string
 	strays   []string // attempts that went on from what nobody had saved
-	last     string   // the nonce of the last attempt, if that came to its end
+	last     string   // the nonce of the last attempt, if that has reported and come to its end
 	text     string
 }
 
@@ -161,25 +161,27 @@ func (x *experiment) account(t testing.TB, id string) *account {
 	text, err := os.ReadFile(filepath.Join(x.root, "logs", id))
 	must(t, err)
 	a := &account{begun: map[uint64]uint64{}, reported: map[string]bool{}, text: string(text)}
-	saved := map[string]bool{"0": true}
+	saved, spoke := map[string]bool{"0": true}, false
 	for line := range strings.Lines(a.text) {
 		f := strings.Fields(line)
 		switch f[0] {
 		case "begin":
-			a.begun[parse(f[1])], a.last = parse(f[2]), ""
+			a.begun[parse(f[1])], a.last, spoke = parse(f[2]), "", false
 			if !saved[f[3]] {
 				a.strays = append(a.strays, line)
 			}
 		case "saved":
 			saved[f[2]] = true
 		case "report":
-			a.reported[f[1]+" "+f[2]] = true
+			a.reported[f[1]+" "+f[2]], spoke = true, true
 		case "answered":
 			a.answered = append(a.answered, f[1]+" "+f[2])
 		case "broken":
 			a.broken = append(a.broken, line)
 		case "end":
-			a.last = f[1]
+			if spoke { // it may have begun at the end
+				a.last = f[1]
+			}
 		}
 	}
 	return a

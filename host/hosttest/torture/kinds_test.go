@@ -7,9 +7,7 @@ type kind struct {
 	yaml    string
 	scripts map[string]string
 	trials  int
-	logs    bool   // its trainables keep logs of their own
-	every   uint64 // iterations at which its checkpoints are
-	jumps   bool   // iterations may be missing: trials take over others' checkpoints
+	logs    bool // its trainables keep logs of their own
 }
 
 const header = `
@@ -77,23 +75,23 @@ echo "end $$" >> "$log"
 // kinds are what is tortured: programs and plugins that train, several searchers
 // and schedulers, bundled, from a folder and as a module.
 var kinds = []kind{
-	{name: "printing", trials: 12, logs: true, every: 3, yaml: header + quality + `
+	{name: "printing", trials: 12, logs: true, yaml: header + quality + `
 trainable: {command: ["./train.sh"]}
 searcher: random
 scheduler: {plugin: asha, max: 9}
 trials: 12
 `, scripts: map[string]string{"train.sh": printing}},
-	{name: "folder", trials: 14, logs: true, every: 2, yaml: keeping + `
+	{name: "folder", trials: 14, logs: true, yaml: keeping + `
 searcher: sobol
 scheduler: {plugin: hyperband, max: 9}
 trials: 14
 `},
-	{name: "module", trials: 12, logs: true, every: 2, yaml: keeping + `
+	{name: "module", trials: 12, logs: true, yaml: keeping + `
 searcher: {plugin: @CLIMBER@, start: 4}
 scheduler: {plugin: asha, type: promotion, max: 9}
 trials: 12
 `},
-	{name: "asking", trials: 8, logs: true, every: 1, yaml: header + quality + `
+	{name: "asking", trials: 8, logs: true, yaml: header + quality + `
 trainable: {command: ["./train.sh"]}
 searcher: {plugin: tpe, startup: 3}
 scheduler: {plugin: asha, max: 6}
@@ -110,7 +108,7 @@ searcher: {plugin: tpe, startup: 3}
 scheduler: {plugin: asha, max: 8}
 trials: 9
 `},
-	{name: "population", trials: 10, jumps: true, yaml: header + quality + `
+	{name: "population", trials: 10, yaml: header + quality + `
 trainable: {plugin: chaos, options: {iterations: 9, sleep: 0.03, any_params: true, fork_children: 1, detach_children: true}}
 checkpoint: {every: 2, keep: 2, score: score}
 searcher: random

@@ -90,10 +90,9 @@ type experiment struct {
 	kind
 	root, dir string
 	hosts     int
-	lastHost  string // the name of its output's file
-	small     bool   // its disk is
-	tampered  bool   // its permissions were changed: trials may have failed
-	left      bool   // the last host has left processes behind, whose warden was killed
+	small     bool // its disk is
+	tampered  bool // its permissions were changed: trials may have failed
+	left      bool // the last host has left processes behind, whose warden was killed
 }
 
 // prepare makes the experiment's file and what it needs.

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/hosttest"
 )
 
@@ -139,10 +141,29 @@ func (x *experiment) alone(t testing.TB) {
 	}
 }
 
+// forPermission says whether trials have failed, which they may for want of a
+// permission that was taken away, and for nothing else.
+func (x *experiment) forPermission(t testing.TB) (failed bool) {
+	t.Helper()
+	e, err := analysis.Open(x.dir)
+	must(t, err)
+	defer e.Close()
+	m := e.Machine()
+	for no := range core.TrialNo(m.Trials()) {
+		if v := m.View(no); v.State == core.Errored {
+			failed = true
+			if !strings.Contains(strings.ToLower(v.Reason), "permission denied") {
+				t.Errorf("trial %d has failed: %s", no, v.Reason)
+			}
+		}
+	}
+	return failed
+}
+
 // finish lets the experiment come to its end undisturbed.
 func (x *experiment) finish(t testing.TB) {
 	var more []string
-	if x.tampered { // trials may have failed for want of a permission
+	if x.tampered && x.forPermission(t) {
 		more = []string{"--resume", "errored_only"}
 	}
 	for range 2 { // the second finds nothing to do

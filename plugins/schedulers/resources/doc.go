@@ -10,11 +10,10 @@
 //
 // # Options
 //
-//   - request ({cpu: 1}): what each trial asks for, as in the experiment file. It
-//     must be the same there.
-//   - slots (the experiment's concurrency): how many such requests there is room for.
-//     No more than that is given to all trials together. Without it, and in an
-//     experiment without concurrency, nothing is ever changed.
+//   - request (what each trial asks for in the experiment file): one slot.
+//   - slots (as many requests as fit into what there was when the experiment began, or
+//     else its concurrency): how many there is room for. No more than that is given to
+//     all trials together.
 //   - max (slots): how many slots a single trial is given at most.
 //   - step (1): changes of fewer slots are not worth a pause.
 //   - interval (10): iterations that a trial trains between changes, at least.

@@ -2,6 +2,7 @@ package resources
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/objective"
@@ -27,13 +28,13 @@ const schema = `{
   "additionalProperties": false,
   "properties": {
     "request": {
-      "type": "object", "minProperties": 1, "default": {"cpu": 1},
+      "type": "object", "default": {},
       "additionalProperties": {"type": ["number", "string"]},
-      "description": "what each trial asks for in the experiment: one slot"
+      "description": "one slot; empty: what each trial asks for in the experiment"
     },
     "slots": {
       "type": "integer", "minimum": 0, "maximum": 1000000, "default": 0,
-      "description": "how many such requests there is room for; 0: the experiment's concurrency"
+      "description": "how many such requests there is room for; 0: as many as fit, or the experiment's concurrency"
     },
     "max": {
       "type": "integer", "minimum": 0, "default": 0,
@@ -78,11 +79,8 @@ func open(p sdk.Problem, data []byte) (sdk.Scheduler, sdk.Traits, error) {
 	if err := option.Decode(data, &o); err != nil {
 		return nil, sdk.Traits{}, err
 	}
-	if o.Request == nil {
-		o.Request = request{"cpu": json.RawMessage("1")}
-	}
-	if o.Slots == 0 {
-		o.Slots = p.Concurrency
+	if err := o.complete(p); err != nil {
+		return nil, sdk.Traits{}, err
 	}
 	if err := o.check(); err != nil {
 		return nil, sdk.Traits{}, err
@@ -93,6 +91,34 @@ func open(p sdk.Problem, data []byte) (sdk.Scheduler, sdk.Traits, error) {
 	}
 	s := &scheduler{options: o, objective: compared, live: map[uint32]*trial{}, planned: p.Trials}
 	return s, sdk.Traits{RunAhead: 1, Saves: true}, nil
+}
+
+// complete takes from the problem what the options do not say.
+func (o *options) complete(p sdk.Problem) error {
+	if len(o.Request) == 0 && len(p.Request) > 0 {
+		if err := json.Unmarshal(p.Request, &o.Request); err != nil {
+			return fmt.Errorf("what trials ask for: %w", err)
+		}
+	}
+	if len(o.Request) == 0 {
+		o.Request = request{"cpu": json.RawMessage("1")}
+	}
+	var capacity request
+	if len(p.Capacity) > 0 {
+		if err := json.Unmarshal(p.Capacity, &capacity); err != nil {
+			return fmt.Errorf("what there is: %w", err)
+		}
+	}
+	if err := errors.Join(o.Request.check(), capacity.check()); err != nil {
+		return err
+	}
+	if o.Slots == 0 {
+		o.Slots = o.Request.room(capacity)
+	}
+	if o.Slots == 0 {
+		o.Slots = p.Concurrency
+	}
+	return nil
 }
 
 const (
@@ -113,5 +139,5 @@ func (o options) check() error {
 	case o.Give != even && o.Give != best:
 		return fmt.Errorf("option give: %q is neither even nor best", o.Give)
 	}
-	return o.Request.check()
+	return nil
 }

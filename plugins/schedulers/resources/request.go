@@ -5,18 +5,16 @@ import (
 	"fmt"
 	"math/big"
 	"regexp"
+	"strings"
 )
 
 // request is what a trial asks for, as the experiment file writes it: numbers, or
 // texts such as "0.5" and "8GiB".
 type request map[string]json.RawMessage
 
-var amount = regexp.MustCompile(`^"?([0-9]{1,15}(?:\.[0-9]{1,9})?)([KMGTPE]i?B?)?"?$`)
+var amount = regexp.MustCompile(`^"?([0-9]{1,15}(?:\.[0-9]{1,9})?)([kKMGTP]i?B?|B)?"?$`)
 
 func (r request) check() error {
-	if len(r) == 0 {
-		return fmt.Errorf("option request: it asks for nothing")
-	}
 	for name, text := range r {
 		if !amount.Match(text) {
 			return fmt.Errorf("option request: %s of %s is not an amount such as 2, 0.5 or \"8GiB\"", text, name)
@@ -37,4 +35,47 @@ func (r request) times(n int) []byte {
 	}
 	data, _ := json.Marshal(all) // of texts: it cannot fail
 	return data
+}
+
+// room is how many such requests fit into what there is; 0 where that is not known.
+func (r request) room(capacity request) int {
+	if len(capacity) == 0 {
+		return 0
+	}
+	n, known := int64(maxSlots), false
+	for name, text := range r {
+		asked := value(text)
+		if asked.Sign() == 0 {
+			continue
+		}
+		has := new(big.Rat)
+		if text, ok := capacity[name]; ok {
+			has = value(text)
+		}
+		fits := new(big.Rat).Quo(has, asked)
+		whole := new(big.Int).Quo(fits.Num(), fits.Denom())
+		if known = true; whole.IsInt64() {
+			n = min(n, whole.Int64())
+		}
+	}
+	if !known {
+		return 0
+	}
+	return int(n)
+}
+
+// value is an amount in whole units: bytes, where it has a unit of these. It was checked.
+func value(text []byte) *big.Rat {
+	parts := amount.FindSubmatch(text)
+	x, _ := new(big.Rat).SetString(string(parts[1]))
+	if unit := string(parts[2]); unit != "" && unit != "B" {
+		base := int64(1000)
+		if len(unit) > 1 && unit[1] == 'i' {
+			base = 1024
+		}
+		for range strings.IndexByte("KMGTP", strings.ToUpper(unit)[0]) + 1 {
+			x.Mul(x, big.NewRat(base, 1))
+		}
+	}
+	return x
 }

@@ -2,6 +2,7 @@ package resources
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"testing"
@@ -44,9 +45,60 @@ func TestAmounts(t *testing.T) {
 }
 
 func TestNoAmounts(t *testing.T) {
-	for _, text := range []string{`{}`, `{"cpu": -1}`, `{"cpu": "many"}`, `{"cpu": true}`, `{"cpu": 1e3}`, `{"cpu": [1]}`, `{"cpu": null}`} {
+	for _, text := range []string{`{"cpu": -1}`, `{"cpu": "many"}`, `{"cpu": true}`, `{"cpu": 1e3}`, `{"cpu": [1]}`, `{"cpu": null}`} {
 		if _, _, err := Plugin.Open(schedtest.Problem(1), []byte(`{"request": `+text+`}`)); err == nil {
 			t.Errorf("%s is accepted", text)
+		}
+	}
+}
+
+// Slots are as many as fit into what there is, by what each trial asks for; without either
+// the experiment's concurrency.
+func TestRoom(t *testing.T) {
+	for _, c := range []struct {
+		request, capacity string
+		want              int
+	}{
+		{`{"cpu": 2}`, `{"cpu": "16"}`, 8},
+		{`{"cpu": "0.3"}`, `{"cpu": "1"}`, 3},
+		{`{"cpu": 1, "gpu": "0.25"}`, `{"cpu": "16", "gpu": "2"}`, 8},
+		{`{"cpu": 1, "memory": "4GiB"}`, `{"cpu": "16", "memory": "21474836480"}`, 5},
+		{`{"cpu": 1, "memory": "4GB"}`, `{"cpu": "16", "memory": "21474836479"}`, 5},
+		{`{"cpu": 1, "gpu": 0}`, `{"cpu": "3"}`, 3},
+		{`{"gpu": 1}`, `{"cpu": "16"}`, 0},
+		{`{"cpu": 0}`, `{"cpu": "16"}`, 0},
+		{`{"cpu": 1}`, `{}`, 0},
+		{`{"cpu": "0.000001"}`, `{"cpu": "16"}`, maxSlots},
+	} {
+		var r, capacity request
+		if err := errors.Join(json.Unmarshal([]byte(c.request), &r), json.Unmarshal([]byte(c.capacity), &capacity), r.check(), capacity.check()); err != nil {
+			t.Fatal(err)
+		}
+		if got := r.room(capacity); got != c.want {
+			t.Errorf("%s in %s: %d slots, want %d", c.request, c.capacity, got, c.want)
+		}
+	}
+}
+
+// What the options do not say is the problem's.
+func TestFromTheProblem(t *testing.T) {
+	p := schedtest.Problem(2)
+	p.Request, p.Capacity, p.Concurrency = []byte(`{"cpu":"2"}`), []byte(`{"cpu":"8","memory":"99"}`), 3
+	for options, want := range map[string]struct {
+		slots   int
+		request string
+	}{
+		`{}`:                     {4, `{"cpu":"4"}`},
+		`{"slots": 7}`:           {7, `{"cpu":"4"}`},
+		`{"request": {"cpu":1}}`: {8, `{"cpu":"2"}`},
+		`{"request": {"cpu":0}}`: {3, `{"cpu":"0"}`},
+	} {
+		s, _, err := Plugin.Open(p, []byte(options))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o := s.(*scheduler).options; o.Slots != want.slots || string(o.Request.times(2)) != want.request {
+			t.Errorf("%s: %d slots, twice %s; want %+v", options, o.Slots, o.Request.times(2), want)
 		}
 	}
 }
@@ -148,6 +200,60 @@ func TestEvenSharesAddUp(t *testing.T) {
 				delete(has, i)
 				break
 			}
+		}
+	})
+}
+
+// With "best" the trial with the best last result comes to have all that others can spare,
+// each of which has one slot: by looking through all trials after each round.
+func TestBestHasTheRest(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		trials := rapid.IntRange(1, 6).Draw(t, "trials")
+		all := rapid.IntRange(trials, 20).Draw(t, "slots")
+		s := open1(t, trials, fmt.Appendf(nil, `{"slots": %d, "interval": 1, "give": "best"}`, all))
+		has, losses, number := map[uint32]int{}, map[uint32]float64{}, uint64(0)
+		tell := func(e sdk.Event) sdk.Decisions {
+			number++
+			e.Number = number
+			out, err := s.Decide(t.Context(), []sdk.Event{e})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return out
+		}
+		for i := range uint32(trials) {
+			tell(sdk.Event{Kind: sdk.TrialAdded, Trial: i})
+			has[i] = 1
+		}
+		for iteration := uint64(1); len(has) > 0; iteration += 2 {
+			for i := range uint32(trials) {
+				losses[i] = float64(rapid.IntRange(0, 3).Draw(t, "loss"))
+			}
+			for again := range uint64(2) { // the first shows who is best, the second changes what follows
+				for i := range has {
+					if d := tell(sdk.Event{Kind: sdk.ResultReported, Trial: i, Iteration: iteration + again, Losses: []float64{losses[i]}}); d.Decisions[0].Verdict != sdk.Pause {
+						continue
+					}
+					for _, c := range tell(sdk.Event{Kind: sdk.TrialPaused, Trial: i}).Commands {
+						if c.Kind == sdk.Resize {
+							has[i] = slots(t, string(c.Resources))
+						}
+					}
+				}
+			}
+			best := uint32(math.MaxUint32)
+			for i := range has {
+				if best == math.MaxUint32 || losses[i] < losses[best] || losses[i] == losses[best] && i < best {
+					best = i
+				}
+			}
+			for i, n := range has {
+				if want := map[bool]int{true: all - len(has) + 1, false: 1}[i == best]; n != want && all > len(has) {
+					t.Fatalf("trial %d with %v has %d of %d slots, want %d; the best is %d: %v", i, losses[i], n, all, want, best, has)
+				}
+			}
+			tell(sdk.Event{Kind: sdk.TrialCompleted, Trial: best})
+			delete(has, best)
 		}
 	})
 }
