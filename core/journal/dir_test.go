@@ -163,14 +163,15 @@ func TestStaleLockFile(t *testing.T) {
 // B-085: a lock whose holder has died is about to be free: a process that it was just starting has it for a moment longer.
 func TestLockOfTheDead(t *testing.T) {
 	dir := t.TempDir()
-	first, err := journal.LockDir(dir, time.Unix(0, 0))
-	must(t, err)
 	dead := exec.Command("true")
 	must(t, dead.Run())
 	host, err := os.Hostname()
 	must(t, err)
 	must(t, os.WriteFile(filepath.Join(dir, "LOCK"), fmt.Appendf(nil, "pid %d\nstarted then\nhost %s\n", dead.Process.Pid, host), 0o600))
-	time.AfterFunc(500*time.Millisecond, func() { _ = first.Unlock() })
+	child, err := os.Open(filepath.Join(dir, "LOCK"))
+	must(t, err)
+	must(t, syscall.Flock(int(child.Fd()), syscall.LOCK_EX|syscall.LOCK_NB))
+	time.AfterFunc(500*time.Millisecond, func() { _ = child.Close() })
 	second, err := journal.LockDir(dir, time.Unix(0, 0))
 	must(t, err)
 	must(t, second.Unlock())
