@@ -4,7 +4,7 @@
 // nodes, plugins and users that misbehave. Everything is drawn from one seed, and
 // happens in one goroutine: the same seed is the same life, byte by byte.
 //
-// An auditor (books.go, audit.go, halving.go) keeps books of what was seen from
+// An auditor (books.go, hearsay.go, audit.go, halving.go) keeps books of what was seen from
 // outside: what the record acknowledged and synced, what reporters were told, what
 // ran where, what plugins heard. It shares no code with the core but the words of
 // events and actions, and compares after every step.

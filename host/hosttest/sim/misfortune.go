@@ -67,12 +67,17 @@ func (w *world) nodeTrouble() {
 	w.log("node %d is lost", i+1)
 	w.nodes[i] = false
 	id := w.plan.nodes[i].ID
+	w.vanish(id)
+	w.post(&core.NodeLeft{ID: id})
+}
+
+// vanish takes what runs on a node.
+func (w *world) vanish(node uint32) {
 	for no, p := range w.procs {
-		if p.on(id) {
+		if p.on(node) {
 			delete(w.procs, no)
 		}
 	}
-	w.post(&core.NodeLeft{ID: id})
 }
 
 func (w *world) nodeBack(i int) {

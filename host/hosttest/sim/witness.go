@@ -22,6 +22,9 @@ func (w *world) Applied(e core.Event) {
 	if w.options.Log != nil {
 		w.log("%d %T%+v", w.books.applied+1, e, e)
 	}
+	if left, ok := e.(*core.NodeLeft); ok {
+		w.vanish(left.ID) // what was started there since is gone, too
+	}
 	w.books.happened(e)
 }
 
