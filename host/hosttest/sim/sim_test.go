@@ -17,7 +17,7 @@ import (
 
 var (
 	seed   = flag.Int64("seed", -1, "the one seed that TestSeeds lives; with -v all that happens in it")
-	seeds  = flag.Uint64("seeds", 200, "how many seeds TestSeeds lives, from 1 on")
+	seeds  = flag.Uint64("seeds", 100, "how many seeds TestSeeds lives, from 1 on")
 	fresh  = flag.Duration("for", 2*time.Second, "how long TestFreshSeeds lives seeds that are drawn anew")
 	deaths = flag.Int("deaths", 0, "how many deaths TestFreshSeeds waits for, however long it takes")
 	every  = flag.Bool("every", false, "every byte, bit and operation, not some of them")
