@@ -48,7 +48,7 @@ func TestFreshSeeds(t *testing.T) {
 	sum, s := tally{}, first
 	for ; time.Since(began) < *fresh || sum.deaths < *deaths; s++ {
 		sum.add(live(t, s, Options{}))
-		if sum.seeds%1000 == 0 {
+		if sum.seeds%500 == 0 {
 			t.Log(sum, time.Since(began))
 		}
 	}
