@@ -160,6 +160,23 @@ func TestStaleLockFile(t *testing.T) {
 	must(t, lock.Unlock())
 }
 
+// B-085: a lock whose holder has died is about to be free: a process that it was just starting has it for a moment longer.
+func TestLockOfTheDead(t *testing.T) {
+	dir := t.TempDir()
+	dead := exec.Command("true")
+	must(t, dead.Run())
+	host, err := os.Hostname()
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(dir, "LOCK"), fmt.Appendf(nil, "pid %d\nstarted then\nhost %s\n", dead.Process.Pid, host), 0o600))
+	child, err := os.Open(filepath.Join(dir, "LOCK"))
+	must(t, err)
+	must(t, syscall.Flock(int(child.Fd()), syscall.LOCK_EX|syscall.LOCK_NB))
+	time.AfterFunc(500*time.Millisecond, func() { _ = child.Close() })
+	second, err := journal.LockDir(dir, time.Unix(0, 0))
+	must(t, err)
+	must(t, second.Unlock())
+}
+
 const childDir = "JOURNAL_TEST_CHILD_DIR"
 
 // TestMain is also the process that TestKillNine kills.

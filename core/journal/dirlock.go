@@ -79,12 +79,21 @@ func Holder(dir string) (*LockedError, error) {
 const (
 	lockTries = 10
 	lockRetry = 10 * time.Millisecond
+	// A process that was killed while it started another leaves the lock with that one, until it runs a program of its own.
+	deadTries = 500
 )
 
 func lock(file *os.File, dir string, now time.Time) error {
 	err := flock(file, syscall.LOCK_EX)
 	for range lockTries {
 		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			break
+		}
+		time.Sleep(lockRetry)
+		err = flock(file, syscall.LOCK_EX)
+	}
+	for range deadTries {
+		if !errors.Is(err, syscall.EWOULDBLOCK) || !holderIsDead(file, dir) {
 			break
 		}
 		time.Sleep(lockRetry)
@@ -124,7 +133,7 @@ func writeHolder(file *os.File, now time.Time) error {
 
 // readHolder returns the *LockedError for what the holder wrote, as far as it can be read.
 func readHolder(file *os.File, dir string) error {
-	text, err := io.ReadAll(io.LimitReader(file, 1<<10))
+	text, err := io.ReadAll(io.NewSectionReader(file, 0, 1<<10))
 	if err != nil {
 		return fmt.Errorf("%s is in use by another process (%w)", dir, err)
 	}
@@ -133,6 +142,16 @@ func readHolder(file *os.File, dir string) error {
 		locked.PID = 0
 	}
 	return locked
+}
+
+// holderIsDead: the one who is written down is a process of this machine that has ended.
+func holderIsDead(file *os.File, dir string) bool {
+	var held *LockedError
+	host, err := os.Hostname()
+	if err != nil || !errors.As(readHolder(file, dir), &held) || held.PID == 0 || held.Host != host {
+		return false
+	}
+	return errors.Is(syscall.Kill(held.PID, 0), syscall.ESRCH)
 }
 
 // Unlock gives the lock back. The file stays: removing it could take it from under the next holder.

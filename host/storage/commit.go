@@ -44,7 +44,7 @@ func commitAs(on disk, blobs, trialDir, dir, final string, m Manifest) (bytes in
 		func() error { return on.write(listed, text) },
 		func() error { return on.sync(listed) },
 		func() error { return on.sync(dir) },
-		func() error { return removeCheckpoint(on, final) }, // of an earlier host, and not recorded
+		func() error { return removeCheckpoint(on, final) }, // of an earlier host
 		func() error { return on.rename(dir, final) },
 		func() error { return on.sync(filepath.Dir(final)) },
 		// The folders above may be new, too.

@@ -136,6 +136,20 @@ ends 0 "$tunehost" unpause results/steered
 kill -INT $!
 wait $! || true
 
+# Paused in memory, and the models exported; one format is not known.
+cat >exported.yaml <<'E'
+version: 1
+objective: {metric: accuracy, mode: max}
+trainable: {plugin: digits}
+space: {lr: {loguniform: [0.01, 1]}, units: 2, epochs: 4}
+scheduler: {plugin: asha, type: promotion, max: 4}
+checkpoint: {every: 4, pauses: memory}
+export: [json, onnx]
+trials: 15
+seed: 9
+E
+ends 0 "$tunehost" run exported.yaml -v 0 --resources cpu=2
+
 # Trained by the caller, who left in the middle.
 write asktell <<'E'
 space: {x: {uniform: [0, 1]}}

@@ -6,7 +6,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -116,6 +118,9 @@ func (a *attempt) restore() (from uint64, err error) {
 	if err == nil {
 		line, _, _ := bytes.Cut(text, []byte{'\n'})
 		from, err = strconv.ParseUint(string(line), 10, 64)
+	}
+	if errors.Is(err, fs.ErrPermission) { // which somebody has taken away
+		return 0, &sdk.RestoreError{Err: err}
 	}
 	if err != nil || !bytes.Equal(text, a.state(from)) || from != a.trial.Iteration {
 		a.say("broken", from, a.trial.Iteration)
