@@ -70,8 +70,10 @@ func (b *books) left(m *core.Machine) {
 	if n := len(b.w.procs); n > 0 {
 		b.fail("%d processes run, and the host has left", n)
 	}
-	if n := len(b.tells); n > 0 && b.lastTold != b.tells[n-1].number {
-		b.fail("the host has left, and reporters were told up to event %d of %d", b.lastTold, b.tells[n-1].number)
+	for _, t := range b.tells {
+		if _, ok := b.reports[t.number]; !ok {
+			b.fail("the host has left, and reporters were not told of event %d", t.number)
+		}
 	}
 	if b.safeTo != len(b.records) {
 		b.fail("the host has left, and %d of %d events are safe", b.safeTo, len(b.records))

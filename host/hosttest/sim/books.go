@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/record"
@@ -33,6 +34,7 @@ type books struct {
 	machine  *core.Machine
 	powerOff bool
 	settled  bool
+	lives    bool // the machine is a host's
 
 	searcher, scheduler chain
 	tells               []told            // which event each report is of
@@ -132,7 +134,9 @@ func (b *books) fail(format string, args ...any) {
 }
 
 // taking: a host begins to take the record up.
-func (b *books) taking() { b.replays, b.machine, b.syncTo, b.settled = 0, nil, 0, false }
+func (b *books) taking() {
+	b.replays, b.machine, b.syncTo, b.settled, b.lives = 0, nil, 0, false, false
+}
 
 // replayed compares what a host finds with what was written.
 func (b *books) replayed(first uint64, records [][]byte) {
@@ -159,7 +163,7 @@ func (b *books) replayed(first uint64, records [][]byte) {
 // taken: a host has taken the record up.
 func (b *books) taken(t *host.Turned) {
 	b.settle()
-	b.machine = t.Machine()
+	b.machine, b.lives = t.Machine(), true
 	b.began = b.w.now
 	b.before = b.machine.Now()
 	if mark, ok := b.marks[b.applied]; ok && mark != stateOf(b.machine) {
@@ -290,6 +294,9 @@ func (b *books) happened(e core.Event) {
 	case *core.HostStarted:
 		b.hosted = append(b.hosted, n)
 		b.tells = append(b.tells, told{number: b.seen + uint64(len(b.hosted)), event: n})
+	}
+	if now, passed := b.machine.Now(), b.running(); b.lives && (now > passed || now < passed && b.w.waits == 0) {
+		b.fail("the running time is %v, and %v have passed", time.Duration(now), time.Duration(passed))
 	}
 	b.grow()
 	b.moves(e)

@@ -31,7 +31,7 @@ func newClock() *clock {
 // jump sets the time of day. Times are known by their zone, one for each jump: so
 // Since measures seconds that have passed, whatever was done to the clock.
 func (c *clock) jump(base int64) {
-	c.zone = time.FixedZone("", 0)
+	c.zone = time.FixedZone("world", 0) // one without a name would be shared
 	c.zones[c.zone] = base
 }
 

@@ -17,7 +17,7 @@ import (
 
 var (
 	seed   = flag.Int64("seed", -1, "the one seed that TestSeeds lives; with -v all that happens in it")
-	seeds  = flag.Uint64("seeds", 200, "how many seeds TestSeeds lives, from 1 on")
+	seeds  = flag.Uint64("seeds", 100, "how many seeds TestSeeds lives, from 1 on")
 	fresh  = flag.Duration("for", 2*time.Second, "how long TestFreshSeeds lives seeds that are drawn anew")
 	deaths = flag.Int("deaths", 0, "how many deaths TestFreshSeeds waits for, however long it takes")
 	every  = flag.Bool("every", false, "every byte, bit and operation, not some of them")
@@ -48,7 +48,7 @@ func TestFreshSeeds(t *testing.T) {
 	sum, s := tally{}, first
 	for ; time.Since(began) < *fresh || sum.deaths < *deaths; s++ {
 		sum.add(live(t, s, Options{}))
-		if sum.seeds%1000 == 0 {
+		if sum.seeds%500 == 0 {
 			t.Log(sum, time.Since(began))
 		}
 	}
