@@ -1,40 +1,55 @@
 package host
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/plugins/schedulers/median"
 )
 
-// B-003: with many trials reporting without pause, each is served: until one is
-// done, no other may have been left behind by more than a part of its results.
+// B-003: with many trials reporting without pause, each is served: from when all of
+// them report until one is done, none is left behind by more than a part of its
+// results. A machine that is busy may begin the last one late; then there is little
+// to see, and it is tried again.
 func TestNoTrialStarves(t *testing.T) {
-	const trials, results = 6, 400
+	const tries, enough = 20, 200
+	for range tries {
+		got := together(t)
+		if most := slices.Max(got); most >= enough {
+			if slices.Min(got) < most/4 {
+				t.Errorf("while all reported, the trials had %v results", got)
+			}
+			return
+		}
+	}
+	t.Fatalf("in %d tries the trials never ran together for %d results", tries, enough)
+}
+
+// together counts each trial's results while all of them report.
+func together(t *testing.T) []int {
+	const trials, results = 6, 800
 	o, _ := quick(t, `
 version: 1
 objective: {metric: score, mode: max}
-trainable: {plugin: chaos, options: {iterations: 400, shared: true}}
+trainable: {plugin: chaos, options: {iterations: 800, shared: true}}
 searcher: random
-scheduler: {plugin: median, grace: 1000}
+scheduler: {plugin: median, grace: 10000}
 trials: 6
 `, median.Plugin)
 	o.Resources = "cpu=6"
 	ended := finish(t, o)
-	var got [trials]int
-	first := core.TrialNo(trials)
+	begun, got := map[core.TrialNo]uint64{}, make([]int, trials)
+	done := false
 	audit(t, ended.Dir, func(_ *core.Machine, e core.Event) {
 		r, ok := e.(*core.ResultReported)
-		if !ok || first != trials {
+		if !ok || done {
 			return
 		}
-		if got[r.Trial]++; got[r.Trial] == results {
-			first = r.Trial
+		if begun[r.Trial]++; len(begun) == trials {
+			got[r.Trial]++
 		}
+		done = begun[r.Trial] == results
 	})
-	for no, n := range got {
-		if n < results/4 {
-			t.Errorf("when trial %d had its %d results, trial %d had %d", first, results, no, n)
-		}
-	}
+	return got
 }
