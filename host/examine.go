@@ -184,17 +184,20 @@ func (x *examination) state() {
 
 func (x *examination) checkpoints(e *analysis.Experiment) {
 	bytes, whole, damaged := int64(0), 0, 0
-	for no := range core.TrialNo(e.Machine().Trials()) {
-		for _, r := range e.Machine().Checkpoints(no) {
-			m, err := storage.CheckCheckpoint(storage.CheckpointDir(e.TrialDir(no), r.ID), true)
-			if err != nil {
-				damaged++
-				x.bad("checkpoints", "trial %d: %v: the trial would go on from an older one, or from its beginning", no, err)
-				continue
-			}
-			whole, bytes = whole+1, bytes+m.Size()
+	seen := map[core.CheckpointRef]bool{}
+	e.Machine().EachCheckpoint(func(r core.CheckpointRef) {
+		if seen[r] {
+			return
 		}
-	}
+		seen[r] = true
+		m, err := storage.CheckCheckpoint(storage.CheckpointDir(e.TrialDir(r.Trial), r.ID), true) // another trial may go on from it, too
+		if err != nil {
+			damaged++
+			x.bad("checkpoints", "trial %d: %v: the trial would go on from an older one, or from its beginning", r.Trial, err)
+			return
+		}
+		whole, bytes = whole+1, bytes+m.Size()
+	})
 	if damaged == 0 {
 		x.well("checkpoints", "%d, all whole, %s", whole, sizeText(float64(bytes)))
 	}
