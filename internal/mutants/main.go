@@ -175,13 +175,13 @@ func (m *mutant) overlay(dir string) (string, error) {
 
 var failure = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)|^panic: |^FAIL\s+(\S+)`)
 
-// try runs tests with the bug in, and says what failed.
+// try runs tests with the bug in, and says what failed. One that hangs is found, too.
 func try(ctx context.Context, overlay string, packages []string) (by string, err error) {
 	build := exec.CommandContext(ctx, "go", append([]string{"vet", "-overlay", overlay}, packages...)...)
 	if out, err := build.CombinedOutput(); err != nil && ctx.Err() == nil {
 		return "", fmt.Errorf("the bug does not compile: %s", out)
 	}
-	test := exec.CommandContext(ctx, "go", append([]string{"test", "-failfast", "-overlay", overlay}, packages...)...)
+	test := exec.CommandContext(ctx, "go", append([]string{"test", "-failfast", "-timeout", "6m", "-overlay", overlay}, packages...)...)
 	test.WaitDelay = time.Second
 	out, err := test.CombinedOutput()
 	if err == nil || ctx.Err() != nil {
