@@ -120,14 +120,11 @@ func wants(least, most int) cobra.PositionalArgs {
 // with opens an experiment for the time of a call; one of a storage elsewhere is
 // fetched for it.
 func (a *app) with(dir string, f func(*analysis.Experiment) error) error {
-	if mirror.IsURL(dir) {
-		fetched, done, err := host.Fetch(context.Background(), dir)
-		if err != nil {
-			return err
-		}
-		defer done()
-		dir = fetched
+	dir, done, err := fetched(dir)
+	if err != nil {
+		return err
 	}
+	defer done()
 	e, err := analysis.Open(dir)
 	if err != nil {
 		return err
@@ -137,6 +134,14 @@ func (a *app) with(dir string, f func(*analysis.Experiment) error) error {
 		return err
 	}
 	return e.Close()
+}
+
+// fetched is where an experiment can be read until done is called.
+func fetched(dir string) (path string, done func(), err error) {
+	if mirror.IsURL(dir) {
+		return host.Fetch(context.Background(), dir)
+	}
+	return dir, func() {}, nil
 }
 
 // line prints a JSON object on one line.

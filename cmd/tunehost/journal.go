@@ -56,8 +56,12 @@ type journaling struct {
 }
 
 func (j *journaling) run(args []string) error {
-	var err error
-	if j.dir, err = storage.At(args[0]); err != nil {
+	path, done, err := fetched(args[0])
+	if err != nil {
+		return err
+	}
+	defer done()
+	if j.dir, err = storage.At(path); err != nil {
 		return err
 	}
 	if !j.dir.Exists() {
