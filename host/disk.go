@@ -105,7 +105,7 @@ func (t *training) resave(r *run, s pendingSave, text string) {
 		r.tell(train.Command{Kind: train.Save, Dir: s.dir})
 	})
 	if !there {
-		t.unsaved(r.trial, r.attempt, s.id, errors.New(text))
+		t.cannotSave(r.trial, r.attempt, s.id, errors.New(text))
 		return
 	}
 	t.send()
@@ -118,18 +118,35 @@ func (t *training) stopLater(a core.StopAttempt, dir string) {
 		return err
 	})
 	if err != nil {
-		t.unsaved(a.Trial, a.Attempt, a.SaveID, err)
+		t.cannotSave(a.Trial, a.Attempt, a.SaveID, err)
 		a.SaveID = 0
 	}
 	t.stopRun(a, dir)
 	t.send()
 }
 
-// unsaved tells that a checkpoint will not come.
+// unsaved tells that a checkpoint of a run will not come.
 func (t *training) unsaved(no core.TrialNo, attempt uint32, id uint32, err error) {
+	t.inbox.post(saveFailed(no, attempt, id, err))
+}
+
+// cannotSave is unsaved for those who do not hold the lock, and do not know whether the
+// run is still there. Where its end waits for its models, the end comes first: a trial
+// that has ended does not fail for want of a checkpoint.
+func (t *training) cannotSave(no core.TrialNo, attempt uint32, id uint32, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if r := t.exporting[no]; r != nil && r.attempt == attempt {
+		r.exports.after = append(r.exports.after, saveFailed(no, attempt, id, err))
+		return
+	}
+	t.unsaved(no, attempt, id, err)
+}
+
+func saveFailed(no core.TrialNo, attempt uint32, id uint32, err error) *core.SaveFailed {
 	text := "the trainable had ended"
 	if err != nil {
 		text = err.Error()
 	}
-	t.inbox.post(&core.SaveFailed{Trial: no, Attempt: attempt, ID: id, Error: text})
+	return &core.SaveFailed{Trial: no, Attempt: attempt, ID: id, Error: text}
 }

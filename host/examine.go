@@ -182,18 +182,20 @@ func (x *examination) state() {
 	x.checkpoints(e)
 }
 
+// checkpoints are looked at where they lie: a trial that has gone on from another's has
+// no copy of its own.
 func (x *examination) checkpoints(e *analysis.Experiment) {
 	bytes, whole, damaged := int64(0), 0, 0
 	seen := map[core.CheckpointRef]bool{}
 	e.Machine().EachCheckpoint(func(r core.CheckpointRef) {
-		if seen[r] {
+		if seen[r] || r.Trial == core.NoTrial {
 			return
 		}
 		seen[r] = true
-		m, err := storage.CheckCheckpoint(storage.CheckpointDir(e.TrialDir(r.Trial), r.ID), true) // another trial may go on from it, too
+		m, err := storage.CheckCheckpoint(storage.CheckpointDir(e.TrialDir(r.Trial), r.ID), true)
 		if err != nil {
 			damaged++
-			x.bad("checkpoints", "trial %d: %v: the trial would go on from an older one, or from its beginning", r.Trial, err)
+			x.bad("checkpoints", "trial %d: %v: trials that need it would go on from an older one, or from their beginning", r.Trial, err)
 			return
 		}
 		whole, bytes = whole+1, bytes+m.Size()

@@ -19,6 +19,8 @@ type exports struct {
 	answered []string
 	// making is closed when those that were announced so far are made.
 	making []chan struct{}
+	// after are events that are told after the run's end.
+	after []core.Event
 }
 
 // exported takes over a model that the trainable says it has left.
@@ -83,6 +85,7 @@ func (t *training) postAfterExports(r *run, events []core.Event) {
 		t.inbox.post(events...)
 		return
 	}
+	t.exporting[r.trial] = r
 	t.saving.Go(func() {
 		for _, made := range r.exports.making {
 			<-made
@@ -90,6 +93,9 @@ func (t *training) postAfterExports(r *run, events []core.Event) {
 		if err := os.RemoveAll(storage.NewExports(r.dir)); err != nil {
 			t.log.Warn(errors.Join(errors.New("what was left of a trial's export could not be removed"), err).Error())
 		}
-		t.inbox.post(events...)
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		delete(t.exporting, r.trial)
+		t.inbox.post(append(events, r.exports.after...)...)
 	})
 }

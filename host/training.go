@@ -57,10 +57,12 @@ type training struct {
 	workers map[*worker]bool
 	idle    []*worker
 	common  *worker
-	lastRun uint64
-	names   map[string]bool // of metrics
-	saving  sync.WaitGroup
-	leaving sync.WaitGroup // processes that were let go
+	// exporting are runs that have ended, and whose end waits for their models.
+	exporting map[core.TrialNo]*run
+	lastRun   uint64
+	names     map[string]bool // of metrics
+	saving    sync.WaitGroup
+	leaving   sync.WaitGroup // processes that were let go
 }
 
 // trainWork is an action, with what the loop alone knows of its trial.
@@ -356,7 +358,7 @@ func (t *training) ask(no core.TrialNo, attempt uint32, s pendingSave, kind trai
 		r.tell(train.Command{Kind: kind, Dir: s.dir})
 	})
 	if !there {
-		t.unsaved(no, attempt, s.id, err)
+		t.cannotSave(no, attempt, s.id, err)
 	}
 }
 
@@ -382,7 +384,7 @@ func (t *training) commit(dir string, id uint32, m storage.Manifest, prepare fun
 			})
 		}
 		if err != nil {
-			t.unsaved(core.TrialNo(m.Trial), m.Attempt, id, err)
+			t.cannotSave(core.TrialNo(m.Trial), m.Attempt, id, err)
 			return
 		}
 		t.remote.saved(storage.CheckpointDir(dir, id))
@@ -406,7 +408,7 @@ func (t *training) stopRun(a core.StopAttempt, dir string) {
 			return
 		}
 		if err != nil {
-			t.unsaved(a.Trial, a.Attempt, a.SaveID, err)
+			t.cannotSave(a.Trial, a.Attempt, a.SaveID, err)
 		} else {
 			save, stop.Dir = staged, staged.dir
 		}
@@ -426,7 +428,7 @@ func (t *training) stopRun(a core.StopAttempt, dir string) {
 		t.mu.Lock()
 		t.unheld(a.Trial, save)
 		t.mu.Unlock()
-		t.unsaved(a.Trial, a.Attempt, a.SaveID, nil)
+		t.cannotSave(a.Trial, a.Attempt, a.SaveID, nil)
 	}
 }
 

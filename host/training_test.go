@@ -80,7 +80,7 @@ func trains(t *testing.T, clock Clock) (*training, *scripted) {
 	log := NewLog(hclog.NewNullLogger())
 	x := &training{open: func(context.Context, []string) (plugin.Trainer, error) { return p, nil }, shared: true, grace: time.Second,
 		inbox: newInbox(), log: log, clock: clock, storage: d, disk: &disk{log: log}, work: newQueue[trainWork](),
-		done: make(chan struct{}), ending: make(chan struct{}), runs: map[core.TrialNo]*run{}, workers: map[*worker]bool{}, names: map[string]bool{}}
+		done: make(chan struct{}), ending: make(chan struct{}), runs: map[core.TrialNo]*run{}, exporting: map[core.TrialNo]*run{}, workers: map[*worker]bool{}, names: map[string]bool{}}
 	go x.run(t.Context())
 	t.Cleanup(x.close)
 	x.work.put(trainWork{action: core.StartAttempt{Trial: 0, Attempt: 1}, trial: &sdk.Trial{Dir: d.Trial("0"), Params: []byte(`{}`)}, dir: d.Trial("0"), params: []byte(`{}`)})

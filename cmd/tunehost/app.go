@@ -120,28 +120,54 @@ func wants(least, most int) cobra.PositionalArgs {
 // with opens an experiment for the time of a call; one of a storage elsewhere is
 // fetched for it.
 func (a *app) with(dir string, f func(*analysis.Experiment) error) error {
-	dir, done, err := fetched(dir)
+	return a.fetched(dir, func(at string, copied bool) error {
+		e, err := analysis.Open(at)
+		if err != nil {
+			return err
+		}
+		if copied {
+			e.Elsewhere(func(part string) string { return mirror.Join(dir, part) })
+		}
+		if err := f(e); err != nil {
+			_ = e.Close()
+			return err
+		}
+		return e.Close()
+	})
+}
+
+// fetched has the directory of an experiment for the time of a call. Of a storage
+// elsewhere it is this machine's working directory where that is the newest, else a copy
+// of the record alone.
+func (a *app) fetched(dir string, f func(at string, copied bool) error) error {
+	if !mirror.IsURL(dir) {
+		return f(dir, false)
+	}
+	at, done, err := host.Fetch(context.Background(), dir)
 	if err != nil {
 		return err
 	}
 	defer done()
-	e, err := analysis.Open(dir)
+	working, err := host.WorkingDir(dir)
 	if err != nil {
 		return err
 	}
-	if err := f(e); err != nil {
-		_ = e.Close()
-		return err
-	}
-	return e.Close()
+	return f(at, at != working)
 }
 
-// fetched is where an experiment can be read until done is called.
-func fetched(dir string) (path string, done func(), err error) {
-	if mirror.IsURL(dir) {
-		return host.Fetch(context.Background(), dir)
-	}
-	return dir, func() {}, nil
+// here is fetched for what only the machine that runs an experiment has.
+func (a *app) here(dir, what string, f func(at string) error) error {
+	return a.fetched(dir, func(at string, copied bool) error {
+		if copied {
+			return usage("%s: another machine runs it, or was the last to do so, and %s: give this command there", dir, what)
+		}
+		return f(at)
+	})
+}
+
+// withHere is with for what only the machine that runs an experiment has.
+func (a *app) withHere(dir, what string, f func(*analysis.Experiment) error) error {
+	return a.here(dir, what, func(at string) error { return a.with(at, f) })
 }
 
 // line prints a JSON object on one line.

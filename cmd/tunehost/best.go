@@ -67,7 +67,7 @@ func (a *app) best(e *analysis.Experiment, q analysis.Query, asJSON bool) error 
 	case err != nil:
 		return asUsage(err)
 	case !ok:
-		return fmt.Errorf("%s: no trial has reported a finite value yet", e.Dir().Path())
+		return fmt.Errorf("%s: no trial has reported a finite value yet", e.Place())
 	case asJSON:
 		return a.line(best)
 	}
@@ -104,7 +104,7 @@ func (a *app) front(e *analysis.Experiment, s analysis.Scope, asJSON bool) error
 	list := e.Front(s)
 	switch {
 	case len(list) == 0:
-		return fmt.Errorf("%s: no trial has reported finite values of all objectives yet", e.Dir().Path())
+		return fmt.Errorf("%s: no trial has reported finite values of all objectives yet", e.Place())
 	case asJSON:
 		return a.trialLines(list)
 	}
@@ -117,7 +117,7 @@ func (a *app) curve(e *analysis.Experiment, q analysis.Query, asJSON bool) error
 	case err != nil:
 		return asUsage(err)
 	case len(steps) == 0:
-		return fmt.Errorf("%s: no trial has reported a finite value yet", e.Dir().Path())
+		return fmt.Errorf("%s: no trial has reported a finite value yet", e.Place())
 	}
 	metric := cmp.Or(q.Metric, e.Objectives()[0].Metric)
 	t := &table{}

@@ -16,6 +16,7 @@ import (
 	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/control"
 	"github.com/tunehost/tunehost/host/local"
+	"github.com/tunehost/tunehost/host/mirror"
 )
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -42,6 +43,9 @@ its checkpoints, is a host at work, can it be gone on with? Nothing is changed.`
 }
 
 func (a *app) doctor(dir string) error {
+	if mirror.IsURL(dir) {
+		return a.here(dir, "only the working directory there can be examined", a.examine)
+	}
 	if analysis.Is(dir) {
 		return a.examine(dir)
 	}

@@ -110,9 +110,20 @@ func unknownCommand(cmd *cobra.Command, name string) error {
 	return usage("no command %q%s", name, hint)
 }
 
+// kinds are what flags of a type take.
+var kinds = map[string]string{
+	"int": "a whole number", "uint": "a whole number from 0", "uint64": "a whole number from 0",
+	"uint16": "a whole number from 0 to 65535", "duration": "a duration such as 30s or 5m", "bool": "true or false",
+}
+
 // flagError names the flag that was probably meant.
 func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
+	var bad *pflag.InvalidValueError
+	if errors.As(err, &bad) && kinds[bad.GetFlag().Value.Type()] != "" {
+		f := bad.GetFlag()
+		return usage("%s: --%s: found %q, expected %s", cmd.Name(), f.Name, bad.GetValue(), kinds[f.Value.Type()])
+	}
 	if !errors.As(err, &unknown) {
 		return usage("%s: %v", cmd.Name(), err)
 	}

@@ -51,7 +51,7 @@ func (a *app) importance(e *analysis.Experiment, q analysis.Query, top float64, 
 	case err != nil:
 		return asUsage(err)
 	case shares == nil:
-		return fmt.Errorf("%s: %d trials have a finite value; importance needs 10", e.Dir().Path(), trials)
+		return fmt.Errorf("%s: %d trials have a finite value; importance needs 10", e.Place(), trials)
 	}
 	t := &table{}
 	t.column("", false)

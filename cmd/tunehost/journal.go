@@ -20,7 +20,7 @@ import (
 )
 
 func (a *app) journalCommand() *cobra.Command {
-	j := &journaling{app: a, from: 1, last: -1}
+	j := &journaling{app: a}
 	cmd := &cobra.Command{
 		Use:   "journal DIR [TRIAL]",
 		Short: "The record of what happened, in plain words",
@@ -33,12 +33,15 @@ that trial.`,
   tunehost journal results/digits --last 20 --follow
   tunehost journal results/digits --json | jq 'select(.event == "scheduler_decided")'`,
 		Args: wants(1, 2),
-		RunE: func(_ *cobra.Command, args []string) error { return j.run(args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			j.tail = cmd.Flags().Changed("last")
+			return j.run(args)
+		},
 	}
 	f := cmd.Flags()
 	f.BoolVarP(&j.follow, "follow", "f", false, "go on with what happens, until the host ends")
 	f.Uint64Var(&j.from, "from", 1, "begin with the record of this `NUMBER`")
-	f.IntVarP(&j.last, "last", "n", -1, "only the last `COUNT` of what is there")
+	f.UintVarP(&j.last, "last", "n", 0, "only the last `COUNT` of what is there")
 	jsonFlag(f, &j.json, "print one JSON object a line for each record")
 	return cmd
 }
@@ -48,7 +51,8 @@ type journaling struct {
 	*app
 	follow, json bool
 	from         uint64
-	last         int
+	last         uint
+	tail         bool // only the last ones
 
 	dir   storage.Dir
 	trial *core.TrialNo // nil: all
@@ -56,12 +60,15 @@ type journaling struct {
 }
 
 func (j *journaling) run(args []string) error {
-	path, done, err := fetched(args[0])
-	if err != nil {
-		return err
+	if j.follow {
+		return j.here(args[0], "only there it can be followed", func(at string) error { return j.read(at, args) })
 	}
-	defer done()
-	if j.dir, err = storage.At(path); err != nil {
+	return j.fetched(args[0], func(at string, _ bool) error { return j.read(at, args) })
+}
+
+func (j *journaling) read(at string, args []string) error {
+	var err error
+	if j.dir, err = storage.At(at); err != nil {
 		return err
 	}
 	if !j.dir.Exists() {
@@ -141,10 +148,10 @@ func (j *journaling) rest(r *chronicle.Reader) error {
 
 // put prints an entry, or holds it back while it may not be among the last.
 func (j *journaling) put(e *chronicle.Entry) error {
-	if j.last < 0 {
+	if !j.tail {
 		return j.show(e)
 	}
-	if j.held = append(j.held, e); len(j.held) > j.last {
+	if j.held = append(j.held, e); uint(len(j.held)) > j.last {
 		j.held = j.held[1:]
 	}
 	return nil
@@ -153,7 +160,7 @@ func (j *journaling) put(e *chronicle.Entry) error {
 // release prints what was held back. What comes from here on is new.
 func (j *journaling) release() error {
 	held := j.held
-	j.held, j.last = nil, -1
+	j.held, j.tail = nil, false
 	for _, e := range held {
 		if err := j.show(e); err != nil {
 			return err

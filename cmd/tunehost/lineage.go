@@ -83,7 +83,7 @@ func stretches(e *analysis.Experiment, l *analysis.Lineage, trial []string) (all
 		return nil, asUsage(err)
 	}
 	if all = l.Line(no); len(all) == 0 {
-		return nil, fmt.Errorf("%s: trial %s has not run yet", e.Dir().Path(), trial[0])
+		return nil, fmt.Errorf("%s: trial %s has not run yet", e.Place(), trial[0])
 	}
 	return all, nil
 }

@@ -26,7 +26,7 @@ func (a *app) logsCommand() *cobra.Command {
   tunehost logs results/digits 17 --rank 1`,
 		Args: wants(2, 2),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.with(args[0], func(e *analysis.Experiment) error {
+			return a.withHere(args[0], "what trials print stays there", func(e *analysis.Experiment) error {
 				no, err := e.Find(args[1])
 				if err != nil {
 					return asUsage(err)

@@ -16,12 +16,14 @@ each suggestion and each decision comes out the same. The first difference is sh
 		Example: "  tunehost replay results/digits",
 		Args:    wants(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.untilDone(func(ctx context.Context) error {
-				if err := host.Replay(ctx, args[0], plugins); err != nil {
-					return err
-				}
-				a.say("%s: every suggestion and decision is the same", args[0])
-				return nil
+			return a.fetched(args[0], func(at string, _ bool) error {
+				return a.untilDone(func(ctx context.Context) error {
+					if err := host.Replay(ctx, at, plugins); err != nil {
+						return err
+					}
+					a.say("%s: every suggestion and decision is the same", args[0])
+					return nil
+				})
 			})
 		},
 	}

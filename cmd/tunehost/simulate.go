@@ -76,7 +76,7 @@ func (a *app) simulate(args []string, s *simulating) error {
 	var end host.Simulated
 	began := time.Now()
 	_, err := a.untilSignalled(func(ctx context.Context) (_ host.Ended, err error) {
-		end, err = s.run(ctx)
+		end, err = s.run(ctx, a)
 		return host.Ended{}, err
 	})
 	switch {
@@ -93,9 +93,13 @@ func (a *app) simulate(args []string, s *simulating) error {
 	return err
 }
 
-func (s *simulating) run(ctx context.Context) (host.Simulated, error) {
+func (s *simulating) run(ctx context.Context, a *app) (end host.Simulated, err error) {
 	if s.from != "" {
-		return host.Backtest(ctx, s.from, s.options, s.workers)
+		err = a.fetched(s.from, func(at string, _ bool) (err error) {
+			end, err = host.Backtest(ctx, at, s.options, s.workers)
+			return err
+		})
+		return end, err
 	}
 	return host.Simulate(ctx, s.options, func(sp *space.Space) (*curves.Table, error) { return curves.Load(s.table, sp) }, s.workers)
 }

@@ -37,7 +37,7 @@ func (a *app) steering(name, short, long, doing string, do func(c *control.Clien
 		Example: fmt.Sprintf("  tunehost %s results/digits\n  tunehost %s results/digits 17", name, name),
 		Args:    wants(1, 2),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.with(args[0], func(e *analysis.Experiment) error {
+			return a.withHere(args[0], "only there it can be steered", func(e *analysis.Experiment) error {
 				trial, what := "", "the experiment "+e.Name()
 				if len(args) == 2 {
 					no, err := e.Find(args[1])
@@ -62,7 +62,7 @@ func (a *app) steering(name, short, long, doing string, do func(c *control.Clien
 // talk has one talk with the host.
 func (a *app) talk(e *analysis.Experiment, say func(*control.Client) error) error {
 	if state := e.State(); state != analysis.Running {
-		return fmt.Errorf("%s is %s: there is nothing to steer; `tunehost resume %s` goes on with it", e.Name(), state, e.Dir().Path())
+		return fmt.Errorf("%s is %s: there is nothing to steer; `tunehost resume %s` goes on with it", e.Name(), state, e.Place())
 	}
 	c, err := control.Dial(e.Dir())
 	if err != nil {
@@ -93,7 +93,7 @@ suggestion several times (repeat), so it does with what is added.`,
 			if err != nil {
 				return err
 			}
-			return a.with(args[0], func(e *analysis.Experiment) error { return a.add(e, clone, params) })
+			return a.withHere(args[0], "only there it can be steered", func(e *analysis.Experiment) error { return a.add(e, clone, params) })
 		},
 	}
 	cmd.Flags().StringVar(&clone, "clone", "", "start from the newest checkpoint of `TRIAL`, with its parameters")

@@ -30,7 +30,7 @@ the experiment.`,
 			}
 			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			return a.with(args[0], func(e *analysis.Experiment) error { return a.watch(ctx, e, every) })
+			return a.withHere(args[0], "only there it can be followed", func(e *analysis.Experiment) error { return a.watch(ctx, e, every) })
 		},
 	}
 	cmd.Flags().DurationVar(&every, "every", every, "time between looks")

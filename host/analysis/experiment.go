@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/tunehost/tunehost/core"
@@ -23,6 +24,8 @@ type Experiment struct {
 	replay *replay
 	// alive: a host had the experiment's lock at the last Refresh.
 	alive bool
+	// elsewhere is the place of a part of the directory, where this is a copy.
+	elsewhere func(part string) string
 }
 
 // Open reads the experiment in a directory. Errors: [runfile.ErrNone] where none
@@ -130,6 +133,28 @@ func (e *Experiment) Machine() *core.Machine { return e.replay.machine }
 func (e *Experiment) Find(text string) (core.TrialNo, error) {
 	no, err := naming.Find(text, e.run.Seed, e.replay.machine.Trials())
 	return core.TrialNo(no), err
+}
+
+// Elsewhere says that the directory is a copy of the record alone, soon to be removed.
+// What is said of places is then at(part): of the experiment with part "", of a trial
+// "trials/NAME". Nothing is said of checkpoints and models, which are not there.
+func (e *Experiment) Elsewhere(at func(part string) string) { e.elsewhere = at }
+
+// Place is where the experiment is, for people: a directory, or what Elsewhere says.
+func (e *Experiment) Place() string {
+	if e.elsewhere != nil {
+		return e.elsewhere("")
+	}
+	return e.dir.Path()
+}
+
+// trialPlace is Place for a trial.
+func (e *Experiment) trialPlace(no core.TrialNo) string {
+	dir := e.TrialDir(no)
+	if e.elsewhere != nil {
+		return e.elsewhere("trials/" + filepath.Base(dir))
+	}
+	return dir
 }
 
 // TrialDir is a trial's directory.

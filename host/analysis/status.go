@@ -64,7 +64,7 @@ func Planned(m *core.Machine) int64 {
 // Status returns it as of now.
 func (e *Experiment) Status(now time.Time) (Status, error) {
 	m := e.Machine()
-	s := Status{Name: e.Name(), State: e.State(), Counts: map[core.State]int{}, Planned: Planned(m), Dir: e.dir.Path(), Elapsed: time.Duration(m.Now())}
+	s := Status{Name: e.Name(), State: e.State(), Counts: map[core.State]int{}, Planned: Planned(m), Dir: e.Place(), Elapsed: time.Duration(m.Now())}
 	for _, state := range States {
 		s.Counts[state] = m.Count(state)
 	}

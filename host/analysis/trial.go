@@ -70,7 +70,7 @@ func (e *Experiment) Trial(no core.TrialNo) Trial {
 	v := e.replay.machine.View(no)
 	t := Trial{Number: no, ID: naming.ID(e.run.Seed, uint32(no)), State: v.State, Params: v.Params,
 		Metrics: e.replay.metrics(no), Iteration: v.Iteration, Results: v.Results, Failures: v.Failures,
-		Reason: v.Reason, Dir: e.TrialDir(no), Seconds: float64(v.TrainNS) / 1e9}
+		Reason: v.Reason, Dir: e.trialPlace(no), Seconds: float64(v.TrainNS) / 1e9}
 	first, runs := e.replay.machine.Runs(no)
 	t.Suggestion, t.Runs = int(first)/runs, runs
 	if v.State == core.Errored {
@@ -82,11 +82,15 @@ func (e *Experiment) Trial(no core.TrialNo) Trial {
 	if v.State.Final() {
 		t.Ended = e.replay.wall(v.Ended)
 	}
-	if v.Checkpoint.ID != 0 {
+	if v.Checkpoint.ID != 0 && e.elsewhere == nil {
 		t.Checkpoint = storage.CheckpointFiles(e.TrialDir(v.Checkpoint.Trial), v.Checkpoint.ID)
 	}
 	for _, x := range e.replay.machine.Exports(no) {
-		t.Exports = append(t.Exports, exportOf(x, t.Dir))
+		made := exportOf(x, t.Dir)
+		if e.elsewhere != nil {
+			made.Dir = ""
+		}
+		t.Exports = append(t.Exports, made)
 	}
 	return t
 }
