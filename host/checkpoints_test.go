@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/plugin/bundled"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/plugins/schedulers/pbt"
 )
@@ -125,6 +126,20 @@ func TestCheckpointDisk(t *testing.T) {
 	}
 }
 
+// wellExamined: nothing is wrong with the experiment.
+func wellExamined(t *testing.T, dir string, plugins *bundled.Registry) {
+	t.Helper()
+	findings, err := Examine(dir, plugins)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range findings {
+		if f.Bad {
+			t.Errorf("%s: %s", f.What, f.Text)
+		}
+	}
+}
+
 // B-053, B-054: in population based training a trial that goes on from another's checkpoint takes
 // it over without a copy, and nothing that nobody needs is left.
 func TestClonesAreNotCopied(t *testing.T) {
@@ -162,6 +177,7 @@ concurrency: 3
 			cloned++
 		}
 	}
+	wellExamined(t, ended.Dir, o.Plugins)
 	if len(needed) > 0 || cloned == 0 {
 		t.Errorf("missing: %v; %d trials went on from another's", needed, cloned)
 	}

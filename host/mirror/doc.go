@@ -23,7 +23,8 @@
 // what came since the last round; where the store cannot be reached, that is
 // everything since then, which stays in the working directory.
 //
-// Two hosts do not run one experiment at a time: each holds a lease and renews it.
+// Two hosts do not run one experiment at a time: each holds a lease and renews it,
+// also while it fetches what is to go on. One that has lost it meanwhile writes nothing.
 // Stores have no compare-and-swap that all of them share, so that two hosts that
 // take over a dead one's lease in the same second may both believe that they have
 // it, until the first renewal, when one of them stops.

@@ -193,7 +193,7 @@ func manifestsIn(d storage.Dir) (map[string]string, error) {
 				return nil
 			case err != nil:
 				return err
-			case e.IsDir() && storage.NoCheckpoint(e.Name()):
+			case e.IsDir() && passedOver(p):
 				return fs.SkipDir
 			case !e.IsDir() && e.Name() == manifestName && inLayout(d, p):
 				found[m.key(filepath.Dir(p))] = filepath.Dir(p)
@@ -205,6 +205,16 @@ func manifestsIn(d storage.Dir) (map[string]string, error) {
 		}
 	}
 	return found, nil
+}
+
+// passedOver: a folder that has nothing to copy in or below it. Formats of models have
+// no dot in their names, and may have any other name.
+func passedOver(dir string) bool {
+	name := filepath.Base(dir)
+	if filepath.Base(filepath.Dir(dir)) == "export" {
+		return strings.Contains(name, ".")
+	}
+	return storage.NoCheckpoint(name)
 }
 
 // inLayout: a program may have files of this name, too.

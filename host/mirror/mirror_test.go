@@ -241,6 +241,33 @@ func TestSameMachine(t *testing.T) {
 	b.end()
 }
 
+// A model stays in the storage when its host starts anew, whatever its format is called.
+func TestExportsStay(t *testing.T) {
+	t.Parallel()
+	u := shared(t)
+	a := on(t, u).begin()
+	trial := a.dir.Trial("00000_a")
+	formats := []string{"onnx", "files", "export", "own"}
+	for _, format := range formats {
+		left := filepath.Join(storage.NewExports(trial), format)
+		a.do(os.MkdirAll(left, 0o700))
+		a.do(os.WriteFile(filepath.Join(left, "model"), []byte(format), 0o600))
+		_, err := a.dir.CommitExport(trial, format, storage.Manifest{})
+		a.do(err)
+		a.mirror.Saved(storage.ExportDir(trial, format))
+	}
+	a.end()
+	a.begin()
+	a.end()
+	b := on(t, u)
+	b.do(mirror.Fetch(t.Context(), b.store, b.dir))
+	for _, format := range formats {
+		if _, err := storage.CheckCheckpoint(storage.ExportDir(b.dir.Trial("00000_a"), format), true); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // A host that was stopped while it copied, and goes on when another has taken over,
 // does no harm to the record.
 func TestLatePiece(t *testing.T) {
