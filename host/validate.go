@@ -82,12 +82,15 @@ func startable(e *config.Experiment) error {
 // writable says whether results can be written: into the directory, or into the
 // nearest one above it that exists.
 func writable(e *config.Experiment) error {
-	if mirror.IsURL(e.Storage) {
-		return reachable(e)
-	}
-	dir, err := filepath.Abs(e.Storage)
-	if err != nil {
-		return err
+	dir, ok := mirror.Directory(e.Storage)
+	if !ok {
+		if mirror.IsURL(e.Storage) {
+			return reachable(e)
+		}
+		var err error
+		if dir, err = filepath.Abs(e.Storage); err != nil {
+			return err
+		}
 	}
 	for {
 		info, err := os.Stat(dir)
