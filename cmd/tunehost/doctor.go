@@ -82,7 +82,7 @@ func (a *app) report(findings []host.Finding) error {
 		}
 		t.rows = append(t.rows, []string{mark, f.What, f.Text})
 	}
-	if err := t.write(a.out, a.width(), a.bold); err != nil {
+	if err := t.write(a.out, 0, a.bold); err != nil {
 		return err
 	}
 	if bad {
