@@ -46,9 +46,18 @@ func Validate(_ context.Context, o Options) error {
 		return err
 	}
 	if short != nil && !e.WaitForResources {
-		return &UserError{short}
+		return tooSmall(e, short)
 	}
 	return nil
+}
+
+// tooSmall says where the file asks for what could never be granted.
+func tooSmall(e *config.Experiment, short error) error {
+	pos := e.PosOf("placement")
+	if e.Placement == nil {
+		pos = e.PosOf("resources")
+	}
+	return &UserError{fmt.Errorf("%s: %w; ask for less, or let trials wait for more with wait_for_resources: true", pos, short)}
 }
 
 // learnable says whether there are the experiments to learn from.
