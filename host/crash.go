@@ -39,6 +39,7 @@ func (s *session) expectCrash() {
 		err = debug.SetCrashOutput(f, debug.CrashOptions{})
 	}
 	if err != nil {
+		_ = f.Close() // nil where there is none
 		s.log.Warn("there will be no report if tunehost itself fails: " + err.Error())
 		return
 	}

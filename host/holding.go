@@ -45,6 +45,14 @@ func (t *training) hold(r *run, s pendingSave) {
 	t.inbox.post(&core.StateHeld{Trial: r.trial, Attempt: r.attempt, ID: s.id, Iteration: cmp.Or(s.iteration, r.iteration)})
 }
 
+// unheld frees the memory of a save that will not come: the core knows of none. It
+// needs the lock.
+func (t *training) unheld(no core.TrialNo, s pendingSave) {
+	if s.memory && !t.closed { // the end of the host frees all
+		t.drop(core.DropState{Trial: no, ID: s.id})
+	}
+}
+
 // drop removes a state from memory.
 func (t *training) drop(a core.DropState) {
 	if t.memory == nil {

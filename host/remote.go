@@ -79,7 +79,11 @@ func (o *Options) attach(ctx context.Context, url string, dir storage.Dir) (err 
 	if r.lease, err = mirror.Take(ctx, r.store, o.timing(), owner, o.tell); err != nil {
 		return &UserError{err}
 	}
-	if err := o.bring(ctx, r, dir); err != nil {
+	if err := r.lease.While(ctx, func(ctx context.Context) error { return o.bring(ctx, r, dir) }); err != nil {
+		var held *mirror.HeldError
+		if errors.As(err, &held) {
+			return &UserError{err}
+		}
 		return err
 	}
 	r.mirror = mirror.New(r.store, r.lease, dir)

@@ -157,10 +157,12 @@ func (t *training) saved(r *run, e *train.Event) {
 		return
 	}
 	if e.Error != "" {
+		t.unheld(r.trial, s)
 		t.unsaved(r.trial, r.attempt, s.id, errors.New(untrusted.Text(e.Error, untrusted.MaxText)))
 		return
 	}
 	if e.Iteration > r.iteration {
+		t.unheld(r.trial, s)
 		t.unsaved(r.trial, r.attempt, s.id, fmt.Errorf("it says that it has saved iteration %d, which it has not reported", e.Iteration))
 		return
 	}
@@ -220,6 +222,7 @@ func (t *training) endRun(r *run, end *core.AttemptEnded) {
 	}
 	events = append(events, end)
 	for _, s := range r.saves {
+		t.unheld(r.trial, s)
 		events = append(events, &core.SaveFailed{Trial: r.trial, Attempt: r.attempt, ID: s.id, Error: "the trainable had ended"})
 	}
 	r.saves = nil

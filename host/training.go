@@ -425,6 +425,9 @@ func (t *training) stopRun(a core.StopAttempt, dir string) {
 		r.timer = t.clock.AfterFunc(t.grace, func() { t.kill(r) })
 	})
 	if !there && stop.Dir != "" {
+		t.mu.Lock()
+		t.unheld(a.Trial, save)
+		t.mu.Unlock()
 		t.cannotSave(a.Trial, a.Attempt, a.SaveID, nil)
 	}
 }

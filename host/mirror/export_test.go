@@ -39,3 +39,6 @@ func PushJournal(t testing.TB, m *Mirror) {
 		t.Fatal(err)
 	}
 }
+
+// SetRecord has a mirror copy another record than that which it was started with.
+func SetRecord(m *Mirror, r Record) { m.record = r }

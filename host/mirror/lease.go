@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -139,11 +140,28 @@ func (l *Lease) outlive(ctx context.Context, was claim) error {
 	return nil
 }
 
+// While renews the lease while do runs, which may take long. It ends do, and fails,
+// when the lease is another host's.
+func (l *Lease) While(ctx context.Context, do func(context.Context) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var renewing sync.WaitGroup
+	renewing.Go(func() {
+		defer cancel()
+		for l.Lost() == nil && wait(ctx, l.timing.Renew) {
+			_ = l.renew(ctx) // what counts is whether it is lost
+		}
+	})
+	err := do(ctx)
+	cancel()
+	renewing.Wait()
+	return cmp.Or(l.Lost(), err)
+}
+
 // Own says that the working directory has what the store has: from here on the
-// store is copied from it.
+// store is copied from it. It fails where another host has the lease by now.
 func (l *Lease) Own(ctx context.Context, owner string) error {
 	l.mine.Owner = owner
-	return l.write(ctx)
+	return l.renew(ctx)
 }
 
 // LastFrom says whether a working directory is what the store was last copied from.

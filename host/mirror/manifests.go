@@ -126,7 +126,7 @@ func (m *Mirror) recallManifests(ctx context.Context) error {
 	}
 	for _, key := range there {
 		dir, ok := here[key]
-		if ok && m.recall(key, dir) {
+		if ok && m.recallManifest(key, dir) {
 			delete(here, key)
 		} else if !ok {
 			m.manifests[key] = nil
@@ -139,8 +139,8 @@ func (m *Mirror) recallManifests(ctx context.Context) error {
 	return nil
 }
 
-// recall counts a checkpoint that the store has whole.
-func (m *Mirror) recall(key, dir string) bool {
+// recallManifest counts a checkpoint that the store has whole.
+func (m *Mirror) recallManifest(key, dir string) bool {
 	x, err := storage.ReadManifest(dir)
 	if err != nil {
 		return false

@@ -93,15 +93,15 @@ func (m *Mirror) Wake() {
 func (m *Mirror) round(ctx context.Context) error {
 	m.rounding.Lock()
 	defer m.rounding.Unlock()
+	// In this order: what is deleted is in the record up to here, and what the record
+	// up to here names is saved.
+	deleted := take(m, &m.deleted)
 	name, size := m.record.Tail()
-	if err := m.record.Sync(); err != nil {
-		return err
+	err := m.record.Sync()
+	saved := take(m, &m.saved)
+	if err == nil {
+		err = m.push(ctx, &saved, name, size)
 	}
-	m.mu.Lock()
-	saved, deleted := m.saved, m.deleted
-	m.saved, m.deleted = nil, nil
-	m.mu.Unlock()
-	err := m.push(ctx, &saved, name, size)
 	for err == nil && len(deleted) > 0 {
 		if err = m.removeManifest(ctx, m.key(deleted[0].dir)); err == nil {
 			deleted[0].remove()
@@ -117,15 +117,28 @@ func (m *Mirror) round(ctx context.Context) error {
 	return err
 }
 
+// take empties a list that others add to.
+func take[T any](m *Mirror, list *[]T) (all []T) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	all, *list = *list, nil
+	return all
+}
+
+// push looks before each checkpoint, which may take long to copy, and before the
+// record whether this host may still write.
 func (m *Mirror) push(ctx context.Context, saved *[]string, tail string, size int64) error {
-	if err := m.lease.Held(); err != nil {
-		return err
-	}
 	for len(*saved) > 0 {
+		if err := m.lease.Held(); err != nil {
+			return err
+		}
 		if err := m.pushManifest(ctx, (*saved)[0]); err != nil {
 			return err
 		}
 		*saved = (*saved)[1:]
+	}
+	if err := m.lease.Held(); err != nil {
+		return err
 	}
 	for _, name := range smallFiles {
 		if err := m.pushSmall(ctx, name); err != nil {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -279,6 +280,71 @@ func TestLease(t *testing.T) {
 	}
 	if err := a.lease.Release(t.Context()); err != nil { // it has: nobody minds
 		t.Error(err)
+	}
+}
+
+// A host whose lease another has taken while it fetched does not take it back, and
+// one that fetches for long keeps it.
+func TestLeaseWhileFetching(t *testing.T) {
+	t.Parallel()
+	u := shared(t)
+	a, b := on(t, u), on(t, u)
+	lease, err := mirror.Take(t.Context(), a.store, quick, a.owner, func(string) {})
+	a.do(err)
+	var held *mirror.HeldError
+	a.do(lease.While(t.Context(), func(ctx context.Context) error {
+		if _, err := mirror.Take(ctx, b.store, quick, b.owner, func(string) {}); !errors.As(err, &held) {
+			t.Errorf("while it is fetched: %v", err)
+		}
+		return nil
+	}))
+	_, err = mirror.Take(t.Context(), b.store, mirror.Timing{Renew: time.Millisecond, Expire: 10 * time.Millisecond}, b.owner, func(string) {})
+	b.do(err)
+	if err := lease.Own(t.Context(), a.owner); !errors.As(err, &held) {
+		t.Errorf("after another has taken it: %v", err)
+	}
+	err = lease.While(t.Context(), func(ctx context.Context) error { return nil })
+	if !errors.As(err, &held) {
+		t.Errorf("lost: %v", err)
+	}
+}
+
+// busy is a record in which much happens while it is synced.
+type busy struct {
+	*journal.Journal
+	meanwhile func()
+}
+
+func (b busy) Sync() error {
+	b.meanwhile()
+	return b.Journal.Sync()
+}
+
+// A checkpoint goes from the store only when the record there has its deletion,
+// whenever that was recorded.
+func TestDeletedDuringARound(t *testing.T) {
+	t.Parallel()
+	u := shared(t)
+	a := on(t, u).begin()
+	a.checkpoint(1, "state")
+	a.record("saved 1")
+	mirror.Round(t, a.mirror)
+	a.die()
+	var once sync.Once
+	mirror.SetRecord(a.mirror, busy{a.journal, func() {
+		once.Do(func() { a.record("deleted 1"); a.remove(1) })
+	}})
+	mirror.Round(t, a.mirror)
+	b := on(t, u)
+	b.do(mirror.Fetch(t.Context(), b.store, b.dir))
+	if got := strings.Join(b.records(), ", "); got == "saved 1" && b.state(1) != "state" {
+		t.Errorf("the record is %q, and checkpoint 1 has gone", got)
+	}
+	mirror.Round(t, a.mirror)
+	c := on(t, u)
+	c.do(mirror.Fetch(t.Context(), c.store, c.dir))
+	if got := strings.Join(c.records(), ", "); got != "saved 1, deleted 1" || c.state(1) != "" {
+		t.Errorf("after the next round: %q, checkpoint 1: %q", got, c.state(1))
 	}
 }
 

@@ -35,7 +35,10 @@ type Running struct {
 // Start looks at what the store has, and copies from then on.
 func (m *Mirror) Start(ctx context.Context, r Record, hear Listener) (*Running, error) {
 	m.record = r
-	if err := errors.Join(m.recallManifests(ctx), m.recallJournal(ctx)); err != nil {
+	if err := m.lease.renew(ctx); err != nil { // plugins took their time to start
+		return nil, err
+	}
+	if err := m.lease.While(ctx, m.recall); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -44,6 +47,11 @@ func (m *Mirror) Start(ctx context.Context, r Record, hear Listener) (*Running, 
 	x.work.Go(func() { x.rounds(ctx) })
 	m.Wake()
 	return x, nil
+}
+
+// recall looks at what the store has.
+func (m *Mirror) recall(ctx context.Context) error {
+	return errors.Join(m.recallManifests(ctx), m.recallJournal(ctx))
 }
 
 func (x *Running) renew(ctx context.Context) {

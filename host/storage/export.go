@@ -28,7 +28,12 @@ func NewExports(trialDir string) string { return filepath.Join(trialDir, exports
 
 // CommitExport makes the model that a trainable has left in a format whole, as
 // [Dir.Commit] does a checkpoint. It replaces one that an earlier host has taken.
+// Where it fails, the model stays where it was left, for another try.
 func (d Dir) CommitExport(trialDir, format string, m Manifest) (bytes int64, err error) {
+	return commitExport(realDisk{}, d.Blobs(), trialDir, format, m)
+}
+
+func commitExport(on disk, blobs, trialDir, format string, m Manifest) (bytes int64, err error) {
 	left := filepath.Join(NewExports(trialDir), format)
 	info, err := os.Lstat(left)
 	switch {
@@ -47,9 +52,10 @@ func (d Dir) CommitExport(trialDir, format string, m Manifest) (bytes int64, err
 		return 0, err
 	}
 	m.Format = format
-	bytes, err = commitAs(realDisk{}, d.Blobs(), trialDir, staged, final, m)
+	bytes, err = commitAs(on, blobs, trialDir, staged, final, m)
 	if err == nil {
 		return bytes, nil
 	}
+	_ = os.Rename(filepath.Join(staged, contents), left) // else the next try says that it is gone
 	return 0, errors.Join(err, os.RemoveAll(staged))
 }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -131,9 +132,12 @@ func claimedDir(parent string) (string, *os.File, error) {
 	}
 	f, err := os.Open(dir)
 	if err != nil {
-		return "", nil, err
+		return "", nil, errors.Join(err, os.Remove(dir))
 	}
-	return dir, f, syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return "", nil, errors.Join(err, f.Close(), os.Remove(dir))
+	}
+	return dir, f, nil
 }
 
 const (

@@ -1,0 +1,35 @@
+package storage
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// fullDisk has room for everything but a manifest.
+type fullDisk struct{ realDisk }
+
+func (fullDisk) write(string, []byte) error { return syscall.ENOSPC }
+
+// B-060: a model that found no room is still there for the next try.
+func TestExportOnAFullDisk(t *testing.T) {
+	t.Parallel()
+	d, dir := trial(t)
+	left := filepath.Join(NewExports(dir), "onnx")
+	if err := errors.Join(os.MkdirAll(left, dirMode), os.WriteFile(filepath.Join(left, "model"), []byte("weights"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := commitExport(fullDisk{}, d.Blobs(), dir, "onnx", Manifest{}); !errors.Is(err, syscall.ENOSPC) {
+			t.Fatal(err)
+		}
+	}
+	if n, err := d.CommitExport(dir, "onnx", Manifest{}); n != int64(len("weights")) || err != nil {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+	if _, err := CheckCheckpoint(ExportDir(dir, "onnx"), true); err != nil {
+		t.Error(err)
+	}
+}
