@@ -3,8 +3,10 @@ package host
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -183,10 +185,10 @@ func (x *examination) state() {
 }
 
 // checkpoints are looked at where they lie: a trial that has gone on from another's has
-// no copy of its own.
+// no copy of its own. What is wrong is said once for each trial.
 func (x *examination) checkpoints(e *analysis.Experiment) {
-	bytes, whole, damaged := int64(0), 0, 0
-	seen := map[core.CheckpointRef]bool{}
+	bytes, whole := int64(0), 0
+	seen, damaged := map[core.CheckpointRef]bool{}, map[core.TrialNo][]error{}
 	e.Machine().EachCheckpoint(func(r core.CheckpointRef) {
 		if seen[r] || r.Trial == core.NoTrial {
 			return
@@ -194,13 +196,19 @@ func (x *examination) checkpoints(e *analysis.Experiment) {
 		seen[r] = true
 		m, err := storage.CheckCheckpoint(storage.CheckpointDir(e.TrialDir(r.Trial), r.ID), true)
 		if err != nil {
-			damaged++
-			x.bad("checkpoints", "trial %d: %v: trials that need it would go on from an older one, or from their beginning", r.Trial, err)
+			damaged[r.Trial] = append(damaged[r.Trial], err)
 			return
 		}
 		whole, bytes = whole+1, bytes+m.Size()
 	})
-	if damaged == 0 {
+	for _, no := range slices.Sorted(maps.Keys(damaged)) {
+		first, more := damaged[no][0], ""
+		if n := len(damaged[no]) - 1; n > 0 {
+			more = fmt.Sprintf(" (and %d more)", n)
+		}
+		x.bad("checkpoints", "trial %d: %v%s: trials that need it would go on from an older one, or from their beginning", no, first, more)
+	}
+	if len(damaged) == 0 {
 		x.well("checkpoints", "%d, all whole, %s", whole, sizeText(float64(bytes)))
 	}
 }

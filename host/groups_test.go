@@ -202,6 +202,7 @@ func TestImpossibleGroups(t *testing.T) {
 			t.Errorf("%s is valid", placement)
 			continue
 		}
+		want = append(want, filepath.Base(o.File)+":", ": resources: ", "; ask for less, or let trials wait for more with wait_for_resources: true")
 		contains(t, err.Error(), want...)
 		contains(t, refused(t, o), want...)
 	}

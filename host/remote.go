@@ -245,9 +245,9 @@ func Fetch(ctx context.Context, url string) (dir string, done func(), err error)
 	if dir, err = WorkingDir(url); err != nil {
 		return "", nil, &UserError{err}
 	}
-	s, err := mirror.Open(ctx, url)
+	s, err := mirror.OpenToRead(ctx, url)
 	if err != nil {
-		return "", nil, &UserError{err}
+		return "", nil, &UserError{noneThere(url, err)}
 	}
 	defer s.Close()
 	if ours, err := s.LastFrom(ctx, dir); err == nil && ours {

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"cmp"
 	"container/heap"
 	"context"
 	"errors"
@@ -169,8 +168,12 @@ func virtualNodes(e *config.Experiment, override string, workers int) ([]resourc
 		if err != nil {
 			return nil, &UserError{err}
 		}
-		if short, err := shortfall(e, nodes); err != nil || short != nil {
-			return nil, &UserError{cmp.Or(err, short)}
+		short, err := shortfall(e, nodes)
+		switch {
+		case err != nil:
+			return nil, &UserError{err}
+		case short != nil:
+			return nil, tooSmall(e, short)
 		}
 		return nodes, nil
 	}

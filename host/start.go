@@ -94,7 +94,7 @@ func (s *session) nodes() (events []core.Event, err error) {
 	case err != nil:
 		return nil, err
 	case short != nil && !s.experiment.WaitForResources:
-		return nil, &UserError{short}
+		return nil, tooSmall(s.experiment, short)
 	case short != nil:
 		s.log.Warn("no trial can start until there is more: " + short.Error())
 	}

@@ -46,9 +46,18 @@ func Validate(_ context.Context, o Options) error {
 		return err
 	}
 	if short != nil && !e.WaitForResources {
-		return &UserError{short}
+		return tooSmall(e, short)
 	}
 	return nil
+}
+
+// tooSmall says where the file asks for what could never be granted.
+func tooSmall(e *config.Experiment, short error) error {
+	pos := e.PosOf("placement")
+	if e.Placement == nil {
+		pos = e.PosOf("resources")
+	}
+	return &UserError{fmt.Errorf("%s: %w; ask for less, or let trials wait for more with wait_for_resources: true", pos, short)}
 }
 
 // learnable says whether there are the experiments to learn from.
@@ -82,12 +91,15 @@ func startable(e *config.Experiment) error {
 // writable says whether results can be written: into the directory, or into the
 // nearest one above it that exists.
 func writable(e *config.Experiment) error {
-	if mirror.IsURL(e.Storage) {
-		return reachable(e)
-	}
-	dir, err := filepath.Abs(e.Storage)
-	if err != nil {
-		return err
+	dir, ok := mirror.Directory(e.Storage)
+	if !ok {
+		if mirror.IsURL(e.Storage) {
+			return reachable(e)
+		}
+		var err error
+		if dir, err = filepath.Abs(e.Storage); err != nil {
+			return err
+		}
 	}
 	for {
 		info, err := os.Stat(dir)

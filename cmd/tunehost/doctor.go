@@ -82,7 +82,7 @@ func (a *app) report(findings []host.Finding) error {
 		}
 		t.rows = append(t.rows, []string{mark, f.What, f.Text})
 	}
-	if err := t.write(a.out, a.width(), a.bold); err != nil {
+	if err := t.write(a.out, 0, a.bold); err != nil {
 		return err
 	}
 	if bad {
@@ -115,9 +115,13 @@ func offers(n local.Node) string {
 
 // directory tries what a host does in a directory: files, synced, and a lock.
 func directory(dir string) host.Finding {
-	at := dir
-	if _, err := os.Stat(dir); err != nil {
+	at, what := dir, dir+" can be written, synced and locked"
+	switch info, err := os.Stat(dir); {
+	case err != nil:
 		at = filepath.Dir(filepath.Clean(dir)) // it is made with the first experiment
+		what = dir + " is not there yet; it can be made, written, synced and locked"
+	case !info.IsDir():
+		return bad("results", dir+" is no directory; name that of an experiment, or one for results")
 	}
 	tmp, err := os.MkdirTemp(at, ".tunehost-doctor-")
 	if err != nil {
@@ -127,7 +131,7 @@ func directory(dir string) host.Finding {
 	if err := tryDirectory(tmp); err != nil {
 		return bad("results", fmt.Sprintf("%s: %v; choose a directory on another file system", dir, err))
 	}
-	return well("results", dir+" can be written, synced and locked")
+	return well("results", what)
 }
 
 func tryDirectory(dir string) error {

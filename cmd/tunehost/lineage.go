@@ -122,7 +122,7 @@ func (a *app) policy(e *analysis.Experiment, l *analysis.Lineage, line []int) er
 
 // tree draws the stretches below each other, each under the one that it went on from.
 func (a *app) tree(e *analysis.Experiment, l *analysis.Lineage, shown []int) error {
-	d := drawing{lineage: l, values: varying(e), best: l.Best(), axis: axisOf(l, shown), children: map[int][]int{}}
+	d := drawing{lineage: l, values: varying(e), best: l.Best(), axis: axisOf(l, shown, a.width()), children: map[int][]int{}}
 	for _, i := range shown {
 		parent := l.Stretches[i].Parent
 		d.children[parent] = append(d.children[parent], i)
@@ -201,33 +201,41 @@ func (d *drawing) changed(s *analysis.Stretch) string {
 	return strings.Join(all, ", ")
 }
 
-// axisCells is how wide time is drawn.
-const axisCells = 40
+// Time is drawn so many characters wide: in a terminal a quarter of it.
+const leastCells, mostCells = 10, 40
 
 // axis is time in iterations.
-type axis struct{ last uint64 }
+type axis struct {
+	last  uint64
+	cells int
+}
 
-func axisOf(l *analysis.Lineage, shown []int) (x axis) {
+// axisOf is for the stretches that are shown, on a terminal of this width; 0: on none.
+func axisOf(l *analysis.Lineage, shown []int, width int) axis {
+	x := axis{last: 1, cells: mostCells}
+	if width > 0 {
+		x.cells = min(max(width/4, leastCells), mostCells)
+	}
 	for _, i := range shown {
 		x.last = max(x.last, l.Stretches[i].To)
 	}
-	return axis{max(x.last, 1)}
+	return x
 }
 
 // cell is where an iteration is.
 func (x axis) cell(iteration uint64) int {
-	return int(float64(iteration) / float64(x.last) * axisCells)
+	return int(float64(iteration) / float64(x.last) * float64(x.cells))
 }
 
 // heading has the first and the last iteration over their ends.
 func (x axis) heading() string {
 	last := fmt.Sprint(x.last)
-	return "0" + strings.Repeat(" ", max(axisCells-1-len(last), 1)) + last
+	return "0" + strings.Repeat(" ", max(x.cells-1-len(last), 1)) + last
 }
 
 // bar is the stretch's time; one that came from another begins with a corner.
 func (x axis) bar(s *analysis.Stretch) string {
-	from := min(x.cell(s.From), axisCells-1)
+	from := min(x.cell(s.From), x.cells-1)
 	cells := max(x.cell(s.To)-from, 1)
 	begin := "━"
 	if s.Parent >= 0 {

@@ -61,6 +61,9 @@ func (a *app) logs(e *analysis.Experiment, no core.TrialNo, rank uint16, stdout,
 		for i := range names {
 			names[i] += fmt.Sprintf(".%d", rank)
 		}
+		if _, err := os.Stat(filepath.Join(t.Dir, names[0])); err != nil && int(rank) >= len(e.Config().Placement.Bundles) {
+			return usage("%s has no rank %d: its workers are 0 to %d", title(&t), rank, len(e.Config().Placement.Bundles)-1)
+		}
 	}
 	printed, err := a.printLogs(t.Dir, names)
 	if err != nil {

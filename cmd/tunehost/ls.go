@@ -86,6 +86,9 @@ func experimentsOf(dir string) ([]string, error) {
 		return experiments(dir)
 	}
 	names, err := mirror.Names(context.Background(), dir)
+	if errors.Is(err, mirror.ErrNone) {
+		return nil, usage("%s: no such directory; results are where the experiment's file has storage", dir)
+	}
 	for i, name := range names {
 		names[i] = mirror.Join(dir, name)
 	}

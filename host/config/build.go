@@ -308,9 +308,7 @@ func (b *builder) formats() {
 
 func (b *builder) files() {
 	b.e.Storage = b.at("storage").text
-	if scheme, _, ok := strings.Cut(b.e.Storage, "://"); ok && !slices.Contains(schemes, scheme) {
-		b.fail(b.at("storage").pos, "unknown storage %s, expected a directory or %s%s", quote(scheme+"://"), list(urls(), 9), nearest.Hint(scheme+"://", urls()))
-	}
+	b.storage()
 	b.e.Export, b.e.Restore, b.e.LearnFrom = texts(b.at("export")), textOf(b.at("restore")), texts(b.at("learn_from"))
 	b.formats()
 	b.e.Log.On = true
@@ -329,6 +327,21 @@ func (b *builder) files() {
 		b.fail(f.n.get("mode").pos, `found "mode" without "score", expected both`)
 	}
 	b.e.Checkpoint = c
+}
+
+// storage: a URL has a scheme that is known, and names a bucket, or a whole path.
+func (b *builder) storage() {
+	scheme, rest, ok := strings.Cut(b.e.Storage, "://")
+	pos := b.at("storage").pos
+	switch bucket, _, _ := strings.Cut(strings.ReplaceAll(rest, "?", "/"), "/"); {
+	case !ok:
+	case !slices.Contains(schemes, scheme):
+		b.fail(pos, "unknown storage %s, expected a directory or %s%s", quote(scheme+"://"), list(urls(), 9), nearest.Hint(scheme+"://", urls()))
+	case scheme == "file" && bucket != "":
+		b.fail(pos, "found %s, expected a whole path after file://, such as file:///mnt/results", quote(b.e.Storage))
+	case scheme != "file" && bucket == "":
+		b.fail(pos, "found %s without a bucket, expected %s://BUCKET/PREFIX", quote(b.e.Storage), scheme)
+	}
 }
 
 var schemes = []string{"file", "s3", "gs", "azblob"}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/url"
 	"os"
 	"path"
@@ -48,6 +49,26 @@ func Split(experiment string) (storage, name string, err error) {
 	return u.String(), name, nil
 }
 
+// OpenToRead is Open for those who make nothing: a directory that does not exist is
+// [ErrNone], and is not made.
+func OpenToRead(ctx context.Context, experiment string) (*Store, error) {
+	if dir, ok := Directory(experiment); ok {
+		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%s: %w", experiment, ErrNone)
+		}
+	}
+	return Open(ctx, experiment)
+}
+
+// Directory is the path of a storage that is a directory (file://…).
+func Directory(storage string) (path string, ok bool) {
+	u, err := url.Parse(storage)
+	if err != nil || u.Scheme != "file" || u.Host != "" {
+		return "", false
+	}
+	return u.Path, true
+}
+
 // Open opens the store of an experiment, named by its URL. Who may read and write
 // it, the store's own client finds out, from the environment and its files.
 func Open(ctx context.Context, experiment string) (*Store, error) {
@@ -77,6 +98,9 @@ func bucketOf(experiment string) (bucket, prefix string, err error) {
 	}
 	if u.User != nil {
 		return "", "", fmt.Errorf("%s: a storage has no user or password in it, since it is written to files; put them where the store's own tools look for them", u.Redacted())
+	}
+	if u.Scheme == "file" && u.Host != "" { // its client would leave the host out
+		return "", "", fmt.Errorf("%s: expected a whole path after file://, such as file:///mnt/results", experiment)
 	}
 	if u.Scheme != "file" {
 		prefix = strings.Trim(u.Path, "/")
@@ -199,7 +223,7 @@ func (s *Store) explain(err error) error {
 
 // Names lists the experiments of a storage.
 func Names(ctx context.Context, storage string) (names []string, err error) {
-	s, err := Open(ctx, storage)
+	s, err := OpenToRead(ctx, storage)
 	if err != nil {
 		return nil, err
 	}
