@@ -181,7 +181,7 @@ func try(ctx context.Context, overlay string, packages []string) (by string, err
 	if out, err := build.CombinedOutput(); err != nil && ctx.Err() == nil {
 		return "", fmt.Errorf("the bug does not compile: %s", out)
 	}
-	test := exec.CommandContext(ctx, "go", append([]string{"test", "-failfast", "-timeout", "6m", "-overlay", overlay}, packages...)...)
+	test := exec.CommandContext(ctx, "go", append([]string{"test", "-failfast", "-timeout", "4m", "-overlay", overlay}, packages...)...)
 	test.WaitDelay = time.Second
 	out, err := test.CombinedOutput()
 	if err == nil || ctx.Err() != nil {
