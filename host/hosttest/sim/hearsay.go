@@ -90,20 +90,20 @@ func (b *books) suggested(hash uint64, requests []sdk.Request, answer sdk.Sugges
 	b.answers[key] = said
 }
 
-// decided: a scheduler that has heard the same decides the same.
-func (b *books) decided(events []sdk.Event, answer sdk.Decisions) {
+// decided: a scheduler that has heard the same decides the same; hash is of all that
+// it had heard before these events.
+func (b *books) decided(hash uint64, events []sdk.Event, answer sdk.Decisions) {
 	verdict := map[uint64]sdk.Decision{}
 	for _, d := range answer.Decisions {
 		verdict[d.Event] = d
 	}
 	for i := range events {
-		if events[i].Kind != sdk.ResultReported {
+		if hash = mix(hash, fullHash(&events[i])); events[i].Kind != sdk.ResultReported {
 			continue
 		}
-		hash, ok := b.scheduler.at(events[i].Number)
 		d := verdict[events[i].Number]
 		said := mix(uint64(d.Verdict), d.Until)
-		if was, again := b.verdicts[hash]; ok && again && was != said {
+		if was, again := b.verdicts[hash]; again && was != said {
 			b.fail("the scheduler hears event %d again after the same history, and decides otherwise: %+v", events[i].Number, d)
 		}
 		b.verdicts[hash] = said

@@ -91,6 +91,9 @@ type ear struct {
 	chain *chain
 	hash  uint64
 	last  uint64
+	// full has the losses, too, which a loss of power may change: another attempt
+	// of the same number reports what it likes.
+	full uint64
 
 	events   []sdk.Event // all of them, where it remembers
 	restored func([]sdk.Event) error
@@ -107,6 +110,7 @@ func (e *ear) listen(events []sdk.Event) {
 			b.fail("a plugin hears event %d after event %d", x.Number, e.last)
 		}
 		e.hash, e.last = mix(e.hash, heardHash(x)), x.Number
+		e.full = mix(e.full, fullHash(x))
 		b.loss(x)
 	}
 	if want, ok := e.chain.at(e.last); len(events) > 0 && (!ok || want != e.hash) {
@@ -116,6 +120,14 @@ func (e *ear) listen(events []sdk.Event) {
 
 func heardHash(x *sdk.Event) uint64 {
 	return mix(x.Number, uint64(x.Kind), uint64(x.Trial), uint64(x.Attempt), x.Iteration)
+}
+
+func fullHash(x *sdk.Event) uint64 {
+	h := heardHash(x)
+	for _, loss := range x.Losses {
+		h = mix(h, math.Float64bits(loss))
+	}
+	return h
 }
 
 // memory makes snapshots of a plugin that makes none itself: the events that it has
@@ -146,6 +158,10 @@ func (m memory) Restore(b []byte) error {
 	}
 	m.ear.hash, m.ear.last = binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])
 	m.ear.events = m.ear.w.memories[binary.BigEndian.Uint64(b[16:])-1]
+	m.ear.full = 0
+	for i := range m.ear.events {
+		m.ear.full = mix(m.ear.full, fullHash(&m.ear.events[i]))
+	}
 	return m.ear.restored(m.ear.events)
 }
 
@@ -185,7 +201,7 @@ func (s *searcher) Suggest(ctx context.Context, requests []sdk.Request) (sdk.Sug
 	if s.w.one(s.w.faults.garbage) {
 		return s.w.garbled(answer), nil
 	}
-	s.w.books.suggested(s.hash, requests, answer)
+	s.w.books.suggested(s.full, requests, answer)
 	return answer, nil
 }
 
@@ -212,13 +228,14 @@ func (s *scheduler) Decide(ctx context.Context, events []sdk.Event) (sdk.Decisio
 	if err := s.w.trouble(); err != nil {
 		return sdk.Decisions{}, err
 	}
+	before := s.full
 	s.listen(events)
 	answer, err := s.Scheduler.Decide(ctx, events)
 	if err == nil && s.w.one(s.w.faults.garbage) && len(events) > 0 {
 		return sdk.Decisions{Decisions: []sdk.Decision{{Event: events[0].Number + 1000, Verdict: 9}}}, nil
 	}
 	if err == nil {
-		s.w.books.decided(events, answer)
+		s.w.books.decided(before, events, answer)
 	}
 	return answer, err
 }
