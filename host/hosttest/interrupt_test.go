@@ -13,7 +13,7 @@ import (
 const long = `
 version: 1
 objective: {metric: score, mode: max}
-trainable: {plugin: chaos, options: {iterations: 30, sleep: 0.02, any_params: true}}
+trainable: {plugin: chaos, options: {iterations: 30, sleep: 0.08, any_params: true}}
 space: {quality: {uniform: [0, 1]}}
 checkpoint: {every: 10}
 searcher: random
