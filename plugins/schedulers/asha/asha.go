@@ -17,13 +17,7 @@ type scheduler struct {
 	seed      uint64
 	brackets  []bracket
 	trials    table.Table[trial]
-
-	// For promotion: whether paused trials can still be woken.
-	planned     int // trials; 0: unknown
-	added       int
-	active      int // neither held nor ended
-	searchEnded bool
-	held        []uint32 // trials in the order of their pauses; some are held no more
+	crowd     hold.Crowd
 }
 
 // trial is 24 bytes, so that a million cost little.
@@ -49,13 +43,13 @@ func (s *scheduler) apply(e *sdk.Event, out *sdk.Decisions) {
 	case sdk.ExperimentEnded:
 		return
 	case sdk.SearchEnded:
-		s.searchEnded = true
+		s.crowd.EndSearch()
 	case sdk.ResultReported:
 		s.result(e, s.trial(e.Trial), out)
 	default:
 		s.follow(e, s.trial(e.Trial), out)
 	}
-	s.release(out)
+	s.crowd.Release(s.held, s.leftBehind, out)
 }
 
 // trial finds the trial, and puts it into its bracket when it is new.
@@ -63,11 +57,12 @@ func (s *scheduler) trial(number uint32) *trial {
 	t := s.trials.At(number)
 	if !t.known {
 		t.known, t.bracket = true, draw(s.brackets, s.seed, number)
-		s.added++
-		s.active++
+		s.crowd.Add()
 	}
 	return t
 }
+
+func (s *scheduler) held(number uint32) *hold.Trial { return &s.trials.At(number).hold }
 
 // result decides a result that is due: others go on and are not answered.
 func (s *scheduler) result(e *sdk.Event, t *trial, out *sdk.Decisions) {
@@ -128,11 +123,7 @@ func (s *scheduler) promote(b *bracket, k int, number uint32, out *sdk.Decisions
 	if s.options.Type != promotion || !t.hold.Held() && !t.hold.Late() || int(t.next) != k+1 {
 		return
 	}
-	if t.hold.Held() {
-		s.active++
-	}
-	reason := string(s.among([]byte("promoted: "), b, k))
-	t.hold.Order(sdk.Command{Kind: sdk.Resume, Trial: number, Reason: reason}, out)
+	s.crowd.Wake(number, &t.hold, string(s.among([]byte("promoted: "), b, k)), out)
 }
 
 // verdict is on a trial that was just recorded at rung k, below max.
@@ -159,15 +150,13 @@ func (s *scheduler) goOn(e *sdk.Event, t *trial) sdk.Decision {
 }
 
 func (s *scheduler) stop(e *sdk.Event, t *trial, reason string) sdk.Decision {
-	s.end(t)
+	s.crowd.End(&t.hold)
 	return sdk.Decision{Event: e.Number, Verdict: sdk.Stop, Reason: reason}
 }
 
 func (s *scheduler) pause(e *sdk.Event, t *trial, reason string) sdk.Decision {
-	t.hold.Pause()
 	t.told = false
-	s.active--
-	s.held = append(s.held, e.Trial)
+	s.crowd.Pause(e.Trial, &t.hold)
 	return sdk.Decision{Event: e.Number, Verdict: sdk.Pause, Reason: reason}
 }
 
@@ -176,18 +165,11 @@ func (s *scheduler) follow(e *sdk.Event, t *trial, out *sdk.Decisions) {
 	switch e.Kind {
 	case sdk.TrialCompleted:
 		s.last(e, t, out)
-		s.end(t)
+		s.crowd.End(&t.hold)
 	case sdk.TrialFailed, sdk.TrialRemoved:
-		s.end(t)
+		s.crowd.End(&t.hold)
 	default:
-		held := t.hold.Held()
-		if t.hold.Observe(e, out) {
-			s.active++
-		}
-		if e.Kind == sdk.TrialPaused && !held && t.hold.Held() { // late
-			s.active--
-			s.held = append(s.held, e.Trial)
-		}
+		s.crowd.Observe(e, &t.hold, out)
 	}
 }
 
@@ -198,11 +180,4 @@ func (s *scheduler) last(e *sdk.Event, t *trial, out *sdk.Decisions) {
 	}
 	b := &s.brackets[t.bracket]
 	s.record(b, b.reached(t, e.Iteration), e, t, out)
-}
-
-func (s *scheduler) end(t *trial) {
-	if _, doomed := t.hold.Doomed(); !doomed && !t.hold.Ended() && !t.hold.Held() {
-		s.active--
-	}
-	t.hold.End()
 }

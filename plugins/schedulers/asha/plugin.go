@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/tunehost/tunehost/plugins/schedulers/internal/hold"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/objective"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/option"
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -79,7 +80,7 @@ func open(p sdk.Problem, data []byte) (sdk.Scheduler, sdk.Traits, error) {
 	if err != nil {
 		return nil, sdk.Traits{}, err
 	}
-	s := &scheduler{options: o, objective: compared, seed: p.Seed, planned: p.Trials, brackets: makeBrackets(o)}
+	s := &scheduler{options: o, objective: compared, seed: p.Seed, crowd: hold.NewCrowd(p.Trials), brackets: makeBrackets(o)}
 	return s, sdk.Traits{RunAhead: 1, Saves: o.Type == promotion}, nil
 }
 

@@ -58,7 +58,8 @@ func (s *scheduler) finished(e *sdk.Event) string {
 	return string(append(text, " iterations"...))
 }
 
-func (s *scheduler) leftBehind(t *trial) string {
+func (s *scheduler) leftBehind(number uint32) string {
+	t := s.trials.At(number)
 	at := s.brackets[t.bracket].at[t.next-1]
 	return "not promoted from rung " + strconv.FormatUint(at, 10) + ", and no trial is left that could change that"
 }

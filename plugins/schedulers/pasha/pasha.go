@@ -21,12 +21,7 @@ type scheduler struct {
 	top       int     // the highest rung that is open: nobody goes on from it
 	ranking   ranking // of those at the top
 	trials    table.Table[trial]
-
-	planned     int // trials; 0: unknown
-	added       int
-	active      int // neither held nor ended
-	searchEnded bool
-	held        []uint32 // trials in the order of their pauses; some are held no more
+	crowd     hold.Crowd
 }
 
 type trial struct {
@@ -51,24 +46,25 @@ func (s *scheduler) apply(e *sdk.Event, out *sdk.Decisions) {
 	case sdk.ExperimentEnded:
 		return
 	case sdk.SearchEnded:
-		s.searchEnded = true
+		s.crowd.EndSearch()
 	case sdk.ResultReported:
 		s.result(e, s.trial(e.Trial), out)
 	default:
 		s.follow(e, s.trial(e.Trial), out)
 	}
-	s.release(out)
+	s.crowd.Release(s.held, s.leftBehind, out)
 }
 
 func (s *scheduler) trial(number uint32) *trial {
 	t := s.trials.At(number)
 	if !t.known {
 		t.known = true
-		s.added++
-		s.active++
+		s.crowd.Add()
 	}
 	return t
 }
+
+func (s *scheduler) held(number uint32) *hold.Trial { return &s.trials.At(number).hold }
 
 // result decides a result that is due: others go on and are not answered.
 func (s *scheduler) result(e *sdk.Event, t *trial, out *sdk.Decisions) {
@@ -156,12 +152,8 @@ func (s *scheduler) promote(k int, number uint32, out *sdk.Decisions) {
 	if !t.hold.Held() && !t.hold.Late() || int(t.next) != k+1 {
 		return
 	}
-	if t.hold.Held() {
-		s.active++
-	}
 	r := &s.rungs[k]
-	t.hold.Order(sdk.Command{Kind: sdk.Resume, Trial: number,
-		Reason: fmt.Sprintf("promoted: among the best %d of %d at rung %d", r.Best(), r.Len(), s.at[k])}, out)
+	s.crowd.Wake(number, &t.hold, fmt.Sprintf("promoted: among the best %d of %d at rung %d", r.Best(), r.Len(), s.at[k]), out)
 }
 
 // verdict is on a trial that was just recorded at rung k, below max.
@@ -200,15 +192,13 @@ func (s *scheduler) goOn(e *sdk.Event, t *trial) sdk.Decision {
 }
 
 func (s *scheduler) stop(e *sdk.Event, t *trial, reason string) sdk.Decision {
-	s.end(t)
+	s.crowd.End(&t.hold)
 	return sdk.Decision{Event: e.Number, Verdict: sdk.Stop, Reason: reason}
 }
 
 func (s *scheduler) pause(e *sdk.Event, t *trial, reason string) sdk.Decision {
-	t.hold.Pause()
 	t.told = false
-	s.active--
-	s.held = append(s.held, e.Trial)
+	s.crowd.Pause(e.Trial, &t.hold)
 	return sdk.Decision{Event: e.Number, Verdict: sdk.Pause, Reason: reason}
 }
 
@@ -219,41 +209,14 @@ func (s *scheduler) follow(e *sdk.Event, t *trial, out *sdk.Decisions) {
 		if t.hold.Free() && len(e.Losses) > 0 { // a stop rule may have ended it at a rung
 			s.record(s.reached(e, t), e, t, out)
 		}
-		s.end(t)
+		s.crowd.End(&t.hold)
 	case sdk.TrialFailed, sdk.TrialRemoved:
-		s.end(t)
+		s.crowd.End(&t.hold)
 	default:
-		held := t.hold.Held()
-		if t.hold.Observe(e, out) {
-			s.active++
-		}
-		if e.Kind == sdk.TrialPaused && !held && t.hold.Held() { // late
-			s.active--
-			s.held = append(s.held, e.Trial)
-		}
+		s.crowd.Observe(e, &t.hold, out)
 	}
 }
 
-func (s *scheduler) end(t *trial) {
-	if _, doomed := t.hold.Doomed(); !doomed && !t.hold.Ended() && !t.hold.Held() {
-		s.active--
-	}
-	t.hold.End()
-}
-
-// release stops the trials that are held when nothing can promote them any more: no
-// trial is left that could report, and none will be added.
-func (s *scheduler) release(out *sdk.Decisions) {
-	gathered := s.searchEnded || s.planned > 0 && s.added >= s.planned
-	if s.active > 0 || len(s.held) == 0 || !gathered {
-		return
-	}
-	for _, number := range s.held {
-		t := s.trials.At(number)
-		if t.hold.Held() {
-			t.hold.Order(sdk.Command{Kind: sdk.StopTrial, Trial: number, Reason: fmt.Sprintf(
-				"not promoted from rung %d, and no trial is left that could change that", s.at[t.next-1])}, out)
-		}
-	}
-	s.held = nil
+func (s *scheduler) leftBehind(number uint32) string {
+	return fmt.Sprintf("not promoted from rung %d, and no trial is left that could change that", s.at[s.trials.At(number).next-1])
 }
