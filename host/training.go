@@ -241,7 +241,7 @@ func (t *training) place(ctx context.Context, r *run, err error) {
 		t.endRun(r, &core.AttemptEnded{})
 		return
 	case errors.As(err, &unusable): // it is no trial's fault, and each would fail
-		t.fail(fmt.Errorf("no trial can be started, and everything is stopped: %w; mend that, and go on with the experiment", err))
+		t.fail(fmt.Errorf("no trial can be started, and everything is stopped: %w", err))
 		return
 	case err != nil:
 		t.endRun(r, unhoused(err))

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -81,13 +82,13 @@ func (d *Dir) Open(name string) (ReadFile, error) {
 func (d *Dir) Create(name string) (File, error) {
 	f, err := d.root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
-		return nil, err
+		return nil, d.because(err)
 	}
 	return osFile{f, d}, nil
 }
 
 // Rename implements FS.
-func (d *Dir) Rename(from, to string) error { return d.root.Rename(from, to) }
+func (d *Dir) Rename(from, to string) error { return d.because(d.root.Rename(from, to)) }
 
 // Remove implements FS.
 func (d *Dir) Remove(name string) error { return d.root.Remove(name) }
@@ -106,22 +107,31 @@ func (d *Dir) SyncDir() error {
 func (d *Dir) there() error {
 	now, err := os.Stat(d.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return goneError(d.path)
+		return GoneError(d.path)
 	}
 	if err != nil {
 		return err
 	}
 	opened, err := d.root.Stat(".")
 	if err == nil && !os.SameFile(opened, now) {
-		err = goneError(d.path)
+		err = GoneError(d.path)
 	}
 	return err
 }
 
-// goneError: what the journal writes has been taken from under it.
-type goneError string
+// because is err, or that the directory is gone where that explains it.
+func (d *Dir) because(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return cmp.Or(d.there(), err)
+	}
+	return err
+}
 
-func (e goneError) Error() string {
+// GoneError is the path of a file or directory that has been taken from under those who write to it.
+type GoneError string
+
+// Error implements error.
+func (e GoneError) Error() string {
 	return string(e) + " was removed or moved away while it was written to; if it was moved, put it back and go on"
 }
 
@@ -147,7 +157,7 @@ func (f osFile) Sync() error {
 		return err
 	}
 	if removed(f.File) {
-		return goneError(filepath.Join(f.dir.path, strings.TrimSuffix(filepath.Base(f.Name()), temporarySuffix)))
+		return GoneError(filepath.Join(f.dir.path, strings.TrimSuffix(filepath.Base(f.Name()), temporarySuffix)))
 	}
 	return f.dir.there()
 }

@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/tunehost/tunehost/core/journal"
 )
 
 // Modes: the owner alone reads what an experiment wrote (B-092).
@@ -92,7 +94,7 @@ func (d Dir) Trial(name string) string { return filepath.Join(d.path, "trials", 
 // takes little longer than its files.
 func (d Dir) MakeTrialDir(dir string, params []byte) error {
 	if err := os.Mkdir(dir, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
-		return unusable(err)
+		return d.unusable(err)
 	}
 	return os.WriteFile(filepath.Join(dir, "params.json"), append(params[:len(params):len(params)], '\n'), fileMode)
 }
@@ -107,9 +109,12 @@ func (e *UnusableError) Unwrap() error { return e.Err }
 
 // unusable tells what is wrong with the directory of all trials from what is with
 // one's name.
-func unusable(err error) error {
+func (d Dir) unusable(err error) error {
+	if _, gone := os.Stat(d.path); errors.Is(gone, fs.ErrNotExist) {
+		return &UnusableError{journal.GoneError(d.path)}
+	}
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.EROFS) {
-		return &UnusableError{err}
+		return &UnusableError{fmt.Errorf("%w; mend that, and go on with the experiment", err)}
 	}
 	return err
 }

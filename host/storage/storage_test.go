@@ -1,0 +1,40 @@
+package storage
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// B-080: that no trial can have a directory is told from what is wrong with one
+// trial, and says what to do: put back what was moved, or mend it.
+func TestNoTrialDirs(t *testing.T) {
+	for name, c := range map[string]struct {
+		take func(d Dir) error
+		says string
+	}{
+		"experiment moved": {func(d Dir) error { return os.Rename(d.Path(), d.Path()+".away") }, "was removed or moved away"},
+		"trials removed":   {func(d Dir) error { return os.RemoveAll(d.Trials()) }, "mend that"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, err := At(filepath.Join(t.TempDir(), "experiment"))
+			if err = errors.Join(err, d.Create(), c.take(d)); err != nil {
+				t.Fatal(err)
+			}
+			var unusable *UnusableError
+			if err := d.MakeTrialDir(d.Trial("00000_a"), []byte("{}")); !errors.As(err, &unusable) || !strings.Contains(err.Error(), c.says) {
+				t.Error(err)
+			}
+		})
+	}
+	d, err := At(t.TempDir())
+	if err = errors.Join(err, d.Create()); err != nil {
+		t.Fatal(err)
+	}
+	var unusable *UnusableError
+	if err := d.MakeTrialDir(d.Trial(strings.Repeat("a", 300)), []byte("{}")); err == nil || errors.As(err, &unusable) {
+		t.Error(err)
+	}
+}
