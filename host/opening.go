@@ -14,6 +14,7 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/demand"
 	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/local"
 	"github.com/tunehost/tunehost/host/plugin"
@@ -181,8 +182,8 @@ func (o *opener) problem(use purpose) sdk.Problem {
 	for _, x := range e.Objectives {
 		p.Objectives = append(p.Objectives, sdk.Objective{Metric: x.Metric, Mode: sdk.Mode(x.Mode)})
 	}
-	if r, err := requestOf(e); err == nil && len(r.Bundles()) == 1 {
-		p.Request = granted(r)
+	if r, err := demand.Of(e); err == nil && len(r.Bundles()) == 1 {
+		p.Request = demand.Sum(r)
 	}
 	if len(o.capacity) > 0 {
 		p.Capacity, _ = json.Marshal(o.capacity) // of texts: it cannot fail

@@ -1,16 +1,12 @@
 package host
 
 import (
-	"bytes"
-	"encoding/json"
-	"fmt"
 	"math"
-	"strings"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/core/resource"
 	"github.com/tunehost/tunehost/core/stat"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/demand"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -23,7 +19,7 @@ type traits struct {
 
 // specOf tells the core what the experiment file and the plugins say.
 func specOf(e *config.Experiment, seed uint64, t traits) (core.Spec, error) {
-	request, err := requestOf(e)
+	request, err := demand.Of(e)
 	if err != nil {
 		return core.Spec{}, err
 	}
@@ -129,91 +125,4 @@ func stopOf(e *config.Experiment) core.StopRules {
 		}
 	}
 	return s
-}
-
-func requestOf(e *config.Experiment) (resource.Request, error) {
-	if e.Placement == nil {
-		b, err := bundleOf(e.Resources)
-		if err != nil {
-			return resource.Request{}, err
-		}
-		return resource.NewRequest(resource.Pack, b)
-	}
-	strategy, err := resource.ParseStrategy(e.Placement.Strategy)
-	if err != nil {
-		return resource.Request{}, err
-	}
-	bundles := make([]resource.Bundle, len(e.Placement.Bundles))
-	for i, amounts := range e.Placement.Bundles {
-		if bundles[i], err = bundleOf(amounts); err != nil {
-			return resource.Request{}, err
-		}
-	}
-	return resource.NewRequest(strategy, bundles...)
-}
-
-func bundleOf(amounts map[string]string) (resource.Bundle, error) {
-	var items []resource.Item
-	for name, text := range amounts {
-		a, err := resource.ParseAmount(text)
-		if err != nil {
-			return resource.Bundle{}, fmt.Errorf("resource %s: %w", name, err)
-		}
-		items = append(items, resource.Item{Name: name, Amount: a})
-	}
-	return resource.NewBundle(items...) // sorts them
-}
-
-// parseRequest reads a request as the experiment file writes it, in JSON: what
-// resources has, or what placement has.
-func parseRequest(text []byte) (*resource.Request, error) {
-	var amounts written
-	if err := json.Unmarshal(text, &amounts); err != nil {
-		return nil, fmt.Errorf("resources %.200q: %w", text, err)
-	}
-	if list := amounts["bundles"]; len(list) > 0 && list[0] == '[' {
-		return parseGroup(text)
-	}
-	b, err := amounts.bundle()
-	if err != nil {
-		return nil, err
-	}
-	r, err := resource.NewRequest(resource.Pack, b)
-	return &r, err
-}
-
-// written are amounts: {"cpu": 2, "memory": "4GiB"}.
-type written map[string]json.RawMessage
-
-func (a written) bundle() (resource.Bundle, error) {
-	plain := map[string]string{}
-	for name, amount := range a {
-		plain[name] = strings.Trim(string(amount), `"`) // ParseAmount refuses the rest
-	}
-	return bundleOf(plain)
-}
-
-// parseGroup reads {"bundles": [{"cpu": 1}, …], "strategy": "spread"}.
-func parseGroup(text []byte) (*resource.Request, error) {
-	g := struct {
-		Bundles  []written
-		Strategy resource.Strategy
-	}{}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&g); err != nil {
-		return nil, fmt.Errorf("resources %.200q: %w", text, err)
-	}
-	if len(g.Bundles) > resource.MaxBundles {
-		return nil, fmt.Errorf("resources: %d bundles in one request; at most %d", len(g.Bundles), resource.MaxBundles)
-	}
-	bundles := make([]resource.Bundle, len(g.Bundles))
-	for i, amounts := range g.Bundles {
-		var err error
-		if bundles[i], err = amounts.bundle(); err != nil {
-			return nil, err
-		}
-	}
-	r, err := resource.NewRequest(g.Strategy, bundles...)
-	return &r, err
 }

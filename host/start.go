@@ -2,7 +2,6 @@ package host
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/resource"
 	"github.com/tunehost/tunehost/host/analysis"
+	"github.com/tunehost/tunehost/host/demand"
 	"github.com/tunehost/tunehost/host/local"
 	"github.com/tunehost/tunehost/host/queue"
 	"github.com/tunehost/tunehost/host/report"
@@ -154,7 +154,7 @@ func capacityOf(nodes []resource.Node) map[string]string {
 
 // warnOfIdleGPUs: GPUs are there and no trial asks for one (B-040).
 func (s *session) warnOfIdleGPUs(nodes []resource.Node) {
-	r, err := requestOf(s.experiment)
+	r, err := demand.Of(s.experiment)
 	if err != nil {
 		return
 	}
@@ -185,7 +185,7 @@ func machineNodes(override string) (nodes []resource.Node, warning string, err e
 		}
 	}
 	for i, n := range list {
-		capacity, err := bundleOf(n.Amounts)
+		capacity, err := demand.Bundle(n.Amounts)
 		if err != nil {
 			return nil, "", err
 		}
@@ -205,7 +205,7 @@ func (s *session) points() (events []core.Event, err error) {
 		if err != nil {
 			return nil, &UserError{fmt.Errorf("%s: %w", p.Pos, err)}
 		}
-		if err := s.requesting.fill(&g); err != nil {
+		if err := s.requesting.Fill(&g); err != nil {
 			return nil, &UserError{err}
 		}
 		events = append(events, &core.TrialGiven{Suggestion: g})
@@ -254,29 +254,7 @@ func (s *session) suggestion(index uint64, p space.Point) (core.Suggestion, erro
 	if err != nil {
 		return g, fmt.Errorf("searcher %s: its suggestion %d cannot be a trial: %w", s.experiment.Searcher.Name, index, err)
 	}
-	return g, s.requesting.fill(&g)
-}
-
-func (s *session) makeTraining() *training {
-	e, t := s.experiment, s.plugins.trainer.Traits()
-	o := s.opener()
-	x := &training{open: o.trainable, shared: t.Shared, reuse: t.Reusable && e.Reuse != "false", gpus: e.Reuse == "true",
-		reset: min(resetLimit, cmp.Or(o.timeout, callTimeout)), grace: e.StopGrace, inbox: s.inbox, log: s.log, clock: s.clock, storage: s.dir,
-		disk: s.disk, fail: s.fail, remote: s.remote, memory: s.holdStates(t.Saves), work: queue.New[trainWork](), done: make(chan struct{}), ending: make(chan struct{}), runs: map[core.TrialNo]*run{}, exporting: map[core.TrialNo]*run{}, workers: map[*worker]bool{}, names: map[string]bool{}}
-	if e.Reuse == "true" && !t.Reusable {
-		s.log.Warn("reuse: true: the trainable says that its processes cannot be reused; each trial gets one of its own")
-	}
-	if e.Trainable.Plugin != nil {
-		x.deadline = e.Trainable.Deadline
-	}
-	for id := 1; id <= s.machine.Metrics(); id++ {
-		x.names[s.machine.MetricName(core.MetricID(id))] = true
-	}
-	if s.requesting == nil {
-		x.keepWarm(s.plugins.trainer)
-	}
-	s.plugins.trainer = nil // training closes it
-	return x
+	return g, s.requesting.Fill(&g)
 }
 
 func (s *session) makeLoop() {
@@ -344,7 +322,7 @@ func (s *session) startDrivers(ctx context.Context) {
 	go c.searching.run(ctx)
 	go c.scheduling.run(ctx)
 	if c.training != nil {
-		go c.training.run(ctx)
+		go c.training.Run(ctx)
 	}
 	// What an earlier host left untold goes out at once.
 	c.scheduling.work.Flush()
@@ -368,7 +346,7 @@ func (s *session) stopDrivers(broken bool) {
 	c := s.crew
 	s.inbox.Close()
 	if c.training != nil {
-		c.training.close()
+		c.training.Close()
 	}
 	c.searching.work.Close()
 	c.scheduling.work.Close()

@@ -93,7 +93,7 @@ func (c *steering) complete(given space.Point) (g core.Suggestion, err error) {
 		return g, err
 	}
 	if g, err = complete(e, seed, uint64(len(e.Points))+index, given); err == nil {
-		err = c.s.requesting.fill(&g)
+		err = c.s.requesting.Fill(&g)
 	}
 	return g, err
 }
@@ -137,7 +137,7 @@ func (c *steering) Clone(trial uint32, params []byte) (no uint32, err error) {
 	if slices.ContainsFunc(given, func(x float64) bool { return !math.IsNaN(x) }) {
 		g, err = c.changed(g.Params, given)
 	} else {
-		err = c.s.requesting.fill(&g)
+		err = c.s.requesting.Fill(&g)
 	}
 	if err != nil {
 		return 0, err
