@@ -15,6 +15,7 @@ import (
 	"github.com/tunehost/tunehost/core/resource"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
+	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -92,12 +93,17 @@ func (r *Rig) Start() (*Turned, error) {
 	s.screen = &screen{out: io.Discard}
 	s.log = NewLog(hclog.NewNullLogger())
 	s.disk = &disk{log: s.log}
-	s.read = func(f func([]byte) (bool, error)) error { return readRecord(r.Record, f) }
+	s.read = r.read
 	if err := r.open(s); err != nil {
 		return nil, err
 	}
 	r.loader = s.loader
 	return r.turned(s), nil
+}
+
+func (r *Rig) read(f func(recorded.Entry) error) error {
+	record := recorded.NewReader(r.Record)
+	return errors.Join(record.Each(f), record.Close())
 }
 
 // open is session.create and session.open without a directory.
