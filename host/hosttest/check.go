@@ -17,6 +17,7 @@ import (
 	"github.com/tunehost/tunehost/host"
 	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
+	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/storage"
 )
 
@@ -29,12 +30,7 @@ func CheckReplay(t testing.TB, dir string, plugins *bundled.Registry) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	record, err := journal.OpenDir(d.Journal())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer record.Close()
-	if _, err := journal.Verify(record, journal.Options{}, nil); err != nil {
+	if _, err := recorded.Verify(d.Journal(), journal.RunID{}); err != nil {
 		t.Errorf("the record: %v", err)
 	}
 	if err := host.Replay(t.Context(), dir, plugins); err != nil {
