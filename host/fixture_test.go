@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/core/record"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
+	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/plugins/schedulers/fifo"
 	"github.com/tunehost/tunehost/plugins/searchers/grid"
@@ -95,16 +95,12 @@ func audit(t *testing.T, dir string, look func(m *core.Machine, e core.Event)) *
 		t.Fatal(err)
 	}
 	m := core.New()
-	err = readJournal(d.Journal())(func(b []byte) (bool, error) {
-		at, e, err := record.Parse(b)
-		if err != nil {
-			return false, err
-		}
-		m.Apply(at, e)
+	err = recorded.Walk(d.Journal(), func(x recorded.Entry) error {
+		m.Apply(x.At, x.Event)
 		if look != nil {
-			look(m, e)
+			look(m, x.Event)
 		}
-		return true, nil
+		return nil
 	})
 	if err != nil {
 		t.Fatal(err)

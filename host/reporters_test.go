@@ -20,6 +20,7 @@ import (
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
+	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/host/storage"
@@ -100,7 +101,7 @@ func inRecord(t *testing.T, path string) []sdk.ReporterEvent {
 		t.Fatal(err)
 	}
 	defer f.close()
-	if err := readJournal(d.Journal())(func(b []byte) (bool, error) { return true, f.apply(b, 0) }); err != nil {
+	if err := f.reader.Each(func(x recorded.Entry) error { f.apply(x, 0); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	return reported(f.events)
@@ -346,7 +347,7 @@ func recordOf(t *testing.T) (d storage.Dir, open func() (*following, error), eve
 		t.Fatal(err)
 	}
 	defer f.close()
-	if err := readJournal(d.Journal())(func(b []byte) (bool, error) { return true, f.apply(b, 0) }); err != nil {
+	if err := f.reader.Each(func(x recorded.Entry) error { f.apply(x, 0); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	return d, open, f.events

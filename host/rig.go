@@ -19,6 +19,7 @@ import (
 	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/inbox"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
+	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/host/training"
@@ -103,12 +104,17 @@ func (r *Rig) Start() (*Turned, error) {
 	s.screen = hostlog.NewScreen(io.Discard, "")
 	s.log = hostlog.New(hclog.NewNullLogger())
 	s.disk = diskspace.New(s.log, s.clock)
-	s.read = func(f func([]byte) (bool, error)) error { return readRecord(r.Record, f) }
+	s.read = r.read
 	if err := r.open(s); err != nil {
 		return nil, err
 	}
 	r.loader = s.loader
 	return r.turned(s), nil
+}
+
+func (r *Rig) read(f func(recorded.Entry) error) error {
+	record := recorded.NewReader(r.Record)
+	return errors.Join(record.Each(f), record.Close())
 }
 
 // open is session.create and session.open without a directory.

@@ -11,15 +11,14 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/journal"
-	"github.com/tunehost/tunehost/core/record"
 	"github.com/tunehost/tunehost/core/resource"
-	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/diskspace"
 	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/inbox"
 	"github.com/tunehost/tunehost/host/local"
+	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/report/files"
 	"github.com/tunehost/tunehost/host/report/terminal"
@@ -53,7 +52,7 @@ type session struct {
 	found      []resource.Node // this machine's, once they were looked for
 	rules      *rules          // given what was recorded, as the machine is
 	record     Recorder
-	read       func(func([]byte) (bool, error)) error
+	read       walk
 	loader     *loader
 	plugins    plugins
 	requesting *training.Requesting // nil: trials ask for what the file says
@@ -125,7 +124,7 @@ func (s *session) occupy(dir storage.Dir) (err error) {
 	if err != nil {
 		return err
 	}
-	s.dir, s.logFile, s.read = dir, f, readJournal(dir.Journal())
+	s.dir, s.logFile, s.read = dir, f, walkIn(dir.Journal())
 	s.keepLog(f)
 	for _, text := range dir.Doubts() {
 		s.log.Warn(text)
@@ -364,18 +363,13 @@ func hostname() string {
 
 // replay applies records of earlier hosts. Nothing is done but listening: what
 // is still to be done, the machine says again when this host starts.
-func (s *session) replay(_ uint64, records [][]byte) (err error) {
-	defer analysis.Sensible(&err)
-	for _, b := range records {
-		at, e, err := record.Parse(b)
-		if err != nil {
-			return err
-		}
-		s.last = max(s.last, at)
-		s.rules.recall(s.machine, e)
-		s.hear(e, s.machine.Apply(at, e))
-	}
-	return nil
+func (s *session) replay(first uint64, records [][]byte) error {
+	return recorded.Batch(first, records, func(x recorded.Entry) error {
+		s.last = max(s.last, x.At)
+		s.rules.recall(s.machine, x.Event)
+		s.hear(x.Event, s.machine.Apply(x.At, x.Event))
+		return nil
+	})
 }
 
 // hear keeps what the drivers will need of the past: results that the scheduler

@@ -41,9 +41,21 @@ func (b *books) stepped() {
 			b.fail("checkpoint %d of trial %d, iteration %d, is needed, and is not on the disk", x.ID, x.Trial, x.Iteration)
 		}
 	})
+	if keep := int(m.Spec().Checkpoint.Keep); keep > 0 {
+		b.keepsFew(keep)
+	}
 	for no, p := range b.w.procs {
 		if m.State(no) != core.Running || m.View(no).Attempt != p.attempt {
 			b.fail("attempt %d of trial %d runs, which is %s at attempt %d", p.attempt, no, m.State(no), m.View(no).Attempt)
+		}
+	}
+}
+
+// keepsFew: no trial has more checkpoints than it may.
+func (b *books) keepsFew(most int) {
+	for no := range core.TrialNo(b.machine.Trials()) {
+		if n := len(b.machine.Checkpoints(no)); n > most {
+			b.fail("trial %d has %d checkpoints, and %d are to be kept", no, n, most)
 		}
 	}
 }
@@ -53,8 +65,13 @@ func stateOf(m *core.Machine) uint64 {
 	h := mix(uint64(m.Trials()), uint64(m.Planned()), m.Observations(), m.Decided())
 	for no := range core.TrialNo(m.Trials()) {
 		v := m.View(no)
-		h = mix(h, uint64(v.State), uint64(v.Attempt), uint64(v.Failures), uint64(v.Results), v.Iteration, uint64(v.Checkpoint.ID), uint64(v.Ended), truth(v.Saving), truth(v.Stopping))
+		h = mix(h, uint64(v.State), uint64(v.Attempt), uint64(v.Failures), uint64(v.Results), v.Iteration, uint64(v.Checkpoint.ID), uint64(v.Ended), truth(v.Saving), truth(v.Stopping),
+			uint64(v.TrainNS), uint64(len(v.Reason)), uint64(len(v.Params)))
+		if s, ok := m.Summary(no, m.Metric("score")); ok {
+			h = mix(h, math.Float64bits(s.Last), math.Float64bits(s.Mean), uint64(s.Finite))
+		}
 	}
+	m.EachCheckpoint(func(x core.CheckpointRef) { h = mix(h, uint64(x.Trial), uint64(x.ID), x.Iteration) })
 	return h
 }
 
@@ -77,6 +94,20 @@ func (b *books) left(m *core.Machine) {
 	}
 	if b.safeTo != len(b.records) {
 		b.fail("the host has left, and %d of %d events are safe", b.safeTo, len(b.records))
+	}
+	if b.w.calm {
+		b.tidy(m)
+	}
+}
+
+// tidy: there are checkpoints on the disk that are needed, and no others.
+func (b *books) tidy(m *core.Machine) {
+	needed := map[string]bool{}
+	m.EachCheckpoint(func(x core.CheckpointRef) { needed[checkpointName(x.Trial, x.ID)] = true })
+	for _, name := range b.w.disks.checkpoints.Names() {
+		if !needed[name] {
+			b.fail("the host has left, and checkpoint %s is there, which nobody needs", name)
+		}
 	}
 }
 

@@ -89,11 +89,8 @@ func (w *world) trouble() error {
 type ear struct {
 	w     *world
 	chain *chain
-	hash  uint64
-	last  uint64
-	// full has the losses, too, which a loss of power may change: another attempt
-	// of the same number reports what it likes.
-	full uint64
+	hash  uint64 // of all that it has heard
+	last  uint64 // event
 
 	events   []sdk.Event // all of them, where it remembers
 	restored func([]sdk.Event) error
@@ -109,25 +106,12 @@ func (e *ear) listen(events []sdk.Event) {
 		if x.Number <= e.last {
 			b.fail("a plugin hears event %d after event %d", x.Number, e.last)
 		}
-		e.hash, e.last = mix(e.hash, heardHash(x)), x.Number
-		e.full = mix(e.full, fullHash(x))
-		b.loss(x)
+		e.hash, e.last = mix(e.hash, eventHash(x)), x.Number
+		if want, ok := e.chain.at(x.Number); !ok || want.hash != e.hash {
+			b.fail("what a plugin has heard up to event %d is not what happened; it heard %+v, and the last should be %+v", x.Number, x, want.want)
+			return
+		}
 	}
-	if want, ok := e.chain.at(e.last); len(events) > 0 && (!ok || want != e.hash) {
-		b.fail("what a plugin has heard up to event %d is not what happened", e.last)
-	}
-}
-
-func heardHash(x *sdk.Event) uint64 {
-	return mix(x.Number, uint64(x.Kind), uint64(x.Trial), uint64(x.Attempt), x.Iteration)
-}
-
-func fullHash(x *sdk.Event) uint64 {
-	h := heardHash(x)
-	for _, loss := range x.Losses {
-		h = mix(h, math.Float64bits(loss))
-	}
-	return h
 }
 
 // memory makes snapshots of a plugin that makes none itself: the events that it has
@@ -158,10 +142,6 @@ func (m memory) Restore(b []byte) error {
 	}
 	m.ear.hash, m.ear.last = binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])
 	m.ear.events = m.ear.w.memories[binary.BigEndian.Uint64(b[16:])-1]
-	m.ear.full = 0
-	for i := range m.ear.events {
-		m.ear.full = mix(m.ear.full, fullHash(&m.ear.events[i]))
-	}
 	return m.ear.restored(m.ear.events)
 }
 
@@ -201,7 +181,7 @@ func (s *searcher) Suggest(ctx context.Context, requests []sdk.Request) (sdk.Sug
 	if s.w.one(s.w.faults.garbage) {
 		return s.w.garbled(answer), nil
 	}
-	s.w.books.suggested(s.full, requests, answer)
+	s.w.books.suggested(s.hash, requests, answer)
 	return answer, nil
 }
 
@@ -228,14 +208,14 @@ func (s *scheduler) Decide(ctx context.Context, events []sdk.Event) (sdk.Decisio
 	if err := s.w.trouble(); err != nil {
 		return sdk.Decisions{}, err
 	}
-	before := s.full
+	before := s.hash
 	s.listen(events)
 	answer, err := s.Scheduler.Decide(ctx, events)
 	if err == nil && s.w.one(s.w.faults.garbage) && len(events) > 0 {
 		return sdk.Decisions{Decisions: []sdk.Decision{{Event: events[0].Number + 1000, Verdict: 9}}}, nil
 	}
 	if err == nil {
-		s.w.books.decided(before, events, answer)
+		s.w.books.decides(before, events, answer)
 	}
 	return answer, err
 }

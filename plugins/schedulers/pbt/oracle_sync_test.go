@@ -1,7 +1,6 @@
 package pbt
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/tunehost/tunehost/plugins/schedulers/schedtest"
 	"github.com/tunehost/tunehost/plugins/sdk"
-	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
 // assembly is pbt with sync a second time, slowly: after each event it looks through
@@ -131,37 +129,12 @@ func (r *assembly) goesOn(t *standing, donors []*standing, c sdk.Command) error 
 	return explored(donors[i].point, c.Point)
 }
 
-// assembled checks each answer.
-type assembled struct {
-	sdk.Scheduler
-	assembly *assembly
-}
-
-func (s assembled) Decide(ctx context.Context, events []sdk.Event) (all sdk.Decisions, _ error) {
-	for i, e := range events {
-		out, err := s.Scheduler.Decide(ctx, events[i:i+1])
-		if err != nil {
-			return all, err
-		}
-		if err := s.assembly.check(e, out); err != nil {
-			return all, fmt.Errorf("event %+v: %w", e, err)
-		}
-		all.Decisions, all.Commands = append(all.Decisions, out.Decisions...), append(all.Commands, out.Commands...)
-	}
-	return all, nil
-}
-
 func TestSyncAgainstLookingThroughAll(t *testing.T) {
 	meetings, exploits := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		sim := drawSim(t)
 		sim.Workers = max(sim.Workers, 2)
-		steps := rapid.SliceOfN(rapid.Uint64Range(1, 3), 7, 7).Draw(t, "steps")
-		sim.Step = func(trial uint32) uint64 { return steps[trial%7] }
-		sim.Point = func(trial uint32) space.Point {
-			p := mixed.Draw(space.NewRand(uint64(trial)))
-			return mixed.Complete(p, p)
-		}
+		sim.Step = schedtest.DrawSteps(t, 3)
 		r := &assembly{referee: referee{
 			interval: rapid.Uint64Range(1, 4).Draw(t, "interval"),
 			quantile: rapid.SampledFrom([]float64{0.1, 0.25, 0.3, 0.5}).Draw(t, "quantile"),
@@ -170,23 +143,14 @@ func TestSyncAgainstLookingThroughAll(t *testing.T) {
 		burnIn := rapid.Uint64Range(0, 5).Draw(t, "burn in")
 		r.barrier = max(r.interval, burnIn)
 		options := fmt.Sprintf(`{"sync": true, "interval": %d, "burn_in": %d, "max": %d, "quantile": %v, "resample": 0}`, r.interval, burnIn, r.most, r.quantile)
-		h, err := sim.Run(assembled{opened(t, sim.Trials, options), r})
+		h, err := sim.Run(schedtest.Checked(opened(t, sim.Trials, options), r.check))
 		if err != nil {
 			t.Fatal(err)
 		}
 		meetings += r.meetings
-		exploits += count(h, sdk.Exploit)
+		exploits += h.Count(sdk.Exploit)
 	})
 	if meetings == 0 || exploits == 0 {
 		t.Errorf("%d meetings, %d exploits", meetings, exploits)
 	}
-}
-
-func count(h schedtest.History, kind sdk.CommandKind) (n int) {
-	for _, c := range h.Out.Commands {
-		if c.Kind == kind {
-			n++
-		}
-	}
-	return n
 }

@@ -2,7 +2,6 @@ package pbt
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -10,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/tunehost/tunehost/plugins/schedulers/schedtest"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -152,10 +152,10 @@ func (r *referee) paused(t *standing, got []sdk.Command) error {
 // explored checks a point that nothing was resampled in: numbers and ordinals have
 // moved, and choices have not.
 func explored(from, to space.Point) error {
-	if err := mixed.Check(to); err != nil {
+	if err := schedtest.Mixed.Check(to); err != nil {
 		return err
 	}
-	for i, p := range mixed.Params {
+	for i, p := range schedtest.Mixed.Params {
 		if i < 7 && (from[i] == to[i]) != (p.Kind == space.Choice) {
 			return fmt.Errorf("%s is %v after %v", p.Name, to[i], from[i])
 		}
@@ -163,45 +163,21 @@ func explored(from, to space.Point) error {
 	return nil
 }
 
-// refereed checks each answer.
-type refereed struct {
-	sdk.Scheduler
-	referee referee
-}
-
-func (s *refereed) Decide(ctx context.Context, events []sdk.Event) (all sdk.Decisions, _ error) {
-	for i, e := range events {
-		out, err := s.Scheduler.Decide(ctx, events[i:i+1])
-		if err != nil {
-			return all, err
-		}
-		if err := s.referee.check(e, out); err != nil {
-			return all, fmt.Errorf("event %+v: %w", e, err)
-		}
-		all.Decisions, all.Commands = append(all.Decisions, out.Decisions...), append(all.Commands, out.Commands...)
-	}
-	return all, nil
-}
-
 func TestAgainstLookingThroughAll(t *testing.T) {
 	exploits := 0
 	rapid.Check(t, func(t *rapid.T) {
 		sim := drawSim(t)
-		sim.Point = func(trial uint32) space.Point {
-			p := mixed.Draw(space.NewRand(uint64(trial)))
-			return mixed.Complete(p, p)
-		}
 		r := referee{
 			interval: rapid.Uint64Range(1, 4).Draw(t, "interval"),
 			quantile: rapid.SampledFrom([]float64{0.1, 0.25, 0.3, 0.5}).Draw(t, "quantile"),
 			trials:   map[uint32]*standing{},
 		}
 		options := fmt.Sprintf(`{"interval": %d, "quantile": %v, "resample": 0}`, r.interval, r.quantile)
-		h, err := sim.Run(&refereed{opened(t, sim.Trials, options), r})
+		h, err := sim.Run(schedtest.Checked(opened(t, sim.Trials, options), r.check))
 		if err != nil {
 			t.Fatal(err)
 		}
-		exploits += count(h, sdk.Exploit)
+		exploits += h.Count(sdk.Exploit)
 	})
 	if exploits == 0 {
 		t.Error("nothing was exploited")
