@@ -28,8 +28,9 @@
 // stay as they are. As many as the best, those just above the worst, are open to migrants:
 // the best of all other sub-populations that have a checkpoint, each finite. Those
 // that are open take turns, from their best on: each goes on from the first migrant that
-// is left, if that one has a smaller loss. The worst are open too when none of their
-// own best has a checkpoint.
+// is left, if that one has a smaller loss. One of the worst goes on from any better
+// migrant when none of its own best has a checkpoint. A trial that was replaced keeps its
+// rank until it is compared again.
 //
 // Migration is not symmetric. A migrant from a slower sub-population is taken with its
 // parameters, which have stood the test of a longer time. Of one from a faster
@@ -42,7 +43,7 @@
 // the same size, divisible by four. Without, migrants are chosen as the
 // trials stand when the one that takes them has paused.
 //
-// `tunehost lineage DIR` draws what came of it, with the migrations.
+// With a single period it is pbt. `tunehost lineage DIR` draws what came of it, with the migrations.
 //
 // # Limits
 //

@@ -121,7 +121,7 @@ func (r *referee) judge(e sdk.Event, t *standing) string {
 	switch {
 	case (rank >= len(all)-k || math.IsInf(t.loss, 1)) && len(r.donors(t)) > 0:
 		return "exploiting"
-	case rank < k && (t.saved == 0 || e.Iteration > t.saved+r.interval):
+	case rank < k && !math.IsInf(t.loss, 1) && (t.saved == 0 || e.Iteration > t.saved+r.interval):
 		return "saving"
 	}
 	return ""
