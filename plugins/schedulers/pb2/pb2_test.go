@@ -3,6 +3,7 @@ package pb2
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -157,6 +158,17 @@ func eliminate(a [][]float64, b []float64) []float64 {
 		x[i] = rows[i][len(a)] / rows[i][i]
 	}
 	return x
+}
+
+// Equal falls say nothing, whatever rounding makes of their mean.
+func TestStandardisedOfEqualsIsZero(t *testing.T) {
+	for n := 1; n < 70; n++ {
+		for _, y := range standardised(slices.Repeat([]float64{-0.7}, n)) {
+			if math.Abs(y) > 1e-9 {
+				t.Fatalf("%d equal falls are standardised to %v", n, y)
+			}
+		}
+	}
 }
 
 func TestPortable(t *testing.T) {
