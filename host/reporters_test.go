@@ -264,8 +264,9 @@ func TestReporterHangs(t *testing.T) {
 	t.Cleanup(func() { close(release) })
 	n := &notebook{keeps: true, before: func(int, []sdk.ReporterEvent) (int, error) { <-release; return 0, errors.New("late") }}
 	o, seen := quick(t, reporting5, n.plugin())
-	o.CallTimeout = 50 * time.Millisecond
+	o.CallTimeout = 2 * time.Second
 	ended := finish(t, o)
+	o.CallTimeout = 0
 	if ended.Outcome != core.Finished || n.opens != 3 {
 		t.Errorf("ended %+v after %d openings, want it finished after 3", ended, n.opens)
 	}

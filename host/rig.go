@@ -32,8 +32,10 @@ import (
 // ones. Where time comes from, where files go, who trains and who listens are the
 // caller's. Everything happens in the caller's goroutine, and nothing by itself.
 type Rig struct {
-	// Experiment is read without a trainable.
+	// Experiment is read without a trainable. The next host may have another one,
+	// with changes that are taken; Extensions counts those that are extensions.
 	Experiment *config.Experiment
+	Extensions int
 	Seed       uint64
 	RunID      journal.RunID
 	Plugins    *bundled.Registry
@@ -59,6 +61,7 @@ type Rig struct {
 	Witness  Witness
 
 	loader *loading.Loader
+	loaded *config.Experiment // that the loader is for
 }
 
 // Witness sees what a host on a Rig does, and does for it what happens outside.
@@ -100,8 +103,11 @@ type attempt struct {
 // Start takes the experiment up, or begins it where there is no record.
 func (r *Rig) Start() (*Turned, error) {
 	s := newSession(Options{Plugins: r.Plugins, Clock: r.Clock, Resume: r.Resume, inProcess: true, virtual: r.Saves, snapshotEvery: r.SnapshotEvery}, r.Experiment)
-	s.rig, s.loader, s.reported = r, r.loader, r.Reported
-	s.file = &runfile.File{RunID: hex.EncodeToString(r.RunID[:]), Seed: r.Seed, Name: r.Experiment.Name}
+	s.rig, s.reported = r, r.Reported
+	if r.loaded == r.Experiment {
+		s.loader = r.loader
+	}
+	s.file = &runfile.File{RunID: hex.EncodeToString(r.RunID[:]), Seed: r.Seed, Name: r.Experiment.Name, Extensions: make([]runfile.Extension, r.Extensions)}
 	s.screen = hostlog.NewScreen(io.Discard, "")
 	s.log = hostlog.New(hclog.NewNullLogger())
 	s.disk = diskspace.New(s.log, s.clock)
@@ -109,7 +115,7 @@ func (r *Rig) Start() (*Turned, error) {
 	if err := r.open(s); err != nil {
 		return nil, err
 	}
-	r.loader = s.loader
+	r.loader, r.loaded = s.loader, r.Experiment
 	return r.turned(s), nil
 }
 

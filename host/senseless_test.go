@@ -2,10 +2,14 @@ package host
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/journal"
+	"github.com/tunehost/tunehost/host/runfile"
+	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -13,7 +17,14 @@ import (
 // B-086: an event that no host records is an error for those who read the record beside
 // the host, too: for a reporter that is behind, and for a plugin that is told again.
 func TestSenselessEvent(t *testing.T) {
-	d, open, events := recordOf(t)
+	whole, _, events := recordOf(t)
+	d, err := storage.At(filepath.Join(t.TempDir(), "copy"))
+	if err == nil {
+		err = os.CopyFS(d.Path(), os.DirFS(whole.Path()))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	fs, err := journal.OpenDir(d.Journal())
 	if err != nil {
 		t.Fatal(err)
@@ -28,7 +39,11 @@ func TestSenselessEvent(t *testing.T) {
 	}
 	const said = "the record is of no experiment, though its checksums are right: core: a record begins with ExperimentStarted, once"
 
-	f, err := open()
+	file, e, err := runfile.Read(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := follow(e, d, file.Seed)
 	if err != nil {
 		t.Fatal(err)
 	}

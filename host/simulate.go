@@ -118,7 +118,7 @@ type simulation struct {
 type simulatedRun struct {
 	trial   core.TrialNo
 	attempt uint32
-	curve   curves.Curve
+	curve   curves.Course
 	// next is the report that comes next, from those of the curve; began the
 	// training time of the attempt's beginning, and since the running time.
 	next  int
@@ -312,10 +312,12 @@ func (m *simulation) start(a core.StartAttempt) {
 		m.inbox.Post(&core.AttemptEnded{Trial: a.Trial, Attempt: a.Attempt, Error: err.Error()})
 		return
 	}
-	r := &simulatedRun{trial: a.Trial, attempt: a.Attempt, curve: m.curves.Curve(p), since: m.machine.Now()}
-	for r.next < len(r.curve.Reports) && a.Restore.ID != 0 && r.curve.Reports[r.next].Iteration <= a.Restore.Iteration {
-		r.began = r.curve.Reports[r.next].Seconds
+	r := &simulatedRun{trial: a.Trial, attempt: a.Attempt, curve: m.curves.Course(p), since: m.machine.Now()}
+	for r.next < r.curve.Len() && a.Restore.ID != 0 && r.curve.Iteration(r.next) <= a.Restore.Iteration {
 		r.next++
+	}
+	if r.next > 0 {
+		r.began = r.curve.Seconds(r.next - 1)
 	}
 	m.runs[a.Trial] = r
 	m.schedule(r)
@@ -325,8 +327,8 @@ func (m *simulation) start(a core.StartAttempt) {
 // leads to, at the same instant.
 func (m *simulation) schedule(r *simulatedRun) {
 	r.at = m.machine.Now()
-	if r.next < len(r.curve.Reports) {
-		after := r.curve.Reports[r.next].Seconds - r.began
+	if r.next < r.curve.Len() {
+		after := r.curve.Seconds(r.next) - r.began
 		r.at = max(r.at, r.since+int64(after*1e9))
 	}
 	m.order++
@@ -336,28 +338,28 @@ func (m *simulation) schedule(r *simulatedRun) {
 
 // report has a run report, or end.
 func (m *simulation) report(r *simulatedRun) {
-	if r.next == len(r.curve.Reports) {
+	if r.next == r.curve.Len() {
 		m.end(r)
 		return
 	}
-	x := &r.curve.Reports[r.next]
+	k := r.next
 	r.next++
-	last := r.next == len(r.curve.Reports) && r.curve.Failed == ""
-	metrics := make([]sdk.Metric, len(r.curve.Metrics))
-	for i, name := range r.curve.Metrics {
-		metrics[i] = sdk.Metric{Name: name, Value: x.Values[i]}
+	last := r.next == r.curve.Len() && r.curve.Failed() == ""
+	metrics := make([]sdk.Metric, len(r.curve.Metrics()))
+	for i, name := range r.curve.Metrics() {
+		metrics[i] = sdk.Metric{Name: name, Value: r.curve.Value(k, i)}
 	}
-	m.inbox.PostResult(&inbox.Result{Trial: r.trial, Attempt: r.attempt, Result: sdk.Result{Metrics: metrics, Iteration: x.Iteration, Done: last}})
+	m.inbox.PostResult(&inbox.Result{Trial: r.trial, Attempt: r.attempt, Result: sdk.Result{Metrics: metrics, Iteration: r.curve.Iteration(k), Done: last}})
 	m.schedule(r)
 }
 
 // end is the end of an attempt that nobody has stopped.
 func (m *simulation) end(r *simulatedRun) {
 	m.account(r)
-	if r.curve.Cut {
+	if r.curve.Cut() {
 		m.cut++
 	}
-	m.inbox.Post(&core.AttemptEnded{Trial: r.trial, Attempt: r.attempt, Error: r.curve.Failed})
+	m.inbox.Post(&core.AttemptEnded{Trial: r.trial, Attempt: r.attempt, Error: r.curve.Failed()})
 }
 
 // stop ends an attempt. What it had planned will not happen.
@@ -378,8 +380,8 @@ func (m *simulation) account(r *simulatedRun) {
 	r.ended = true
 	t := m.trained[r.trial]
 	t.done += float64(m.machine.Now()-r.since) / 1e9
-	if n := len(r.curve.Reports); n > 0 {
-		t.whole = max(t.whole, r.curve.Reports[n-1].Seconds)
+	if n := r.curve.Len(); n > 0 {
+		t.whole = max(t.whole, r.curve.Seconds(n-1))
 	}
 	m.trained[r.trial] = t
 }

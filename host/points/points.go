@@ -23,18 +23,17 @@ func Suggest(e *config.Experiment, seed, index uint64, p space.Point) (core.Sugg
 	if len(p) != len(e.Space.Params) {
 		return core.Suggestion{}, fmt.Errorf("it has %d values, the space has %d parameters", len(p), len(e.Space.Params))
 	}
-	e.Prune(p)
+	existing := e.Prune(p)
 	if err := e.Space.Check(p); err != nil && !e.Space.Opaque {
 		return core.Suggestion{}, err
 	}
 	draw := seeds.For(seed, seeds.Suggestion, index)
-	params, err := e.Resolve(p, draw)
+	params, err := existing.Resolve(draw)
 	for try := uint64(1); errors.Is(err, config.ErrRefused) && try < maxRefusals; try++ {
 		if p, err = e.Space.Sample(space.NewRand(seeds.Again(draw, try))); err != nil {
 			break
 		}
-		e.Prune(p)
-		params, err = e.Resolve(p, draw)
+		params, err = e.Prune(p).Resolve(draw)
 	}
 	return core.Suggestion{Params: params}, err
 }
@@ -47,8 +46,7 @@ func Complete(e *config.Experiment, seed, index uint64, given space.Point) (core
 	if err != nil {
 		return core.Suggestion{}, err
 	}
-	e.Prune(p)
-	params, err := e.Resolve(p, seeds.For(seed, seeds.Point, index))
+	params, err := e.Prune(p).Resolve(seeds.For(seed, seeds.Point, index))
 	return core.Suggestion{Params: params}, err
 }
 
@@ -59,9 +57,9 @@ func Exploited(e *config.Experiment, seed uint64, p space.Point) ([]byte, error)
 		return nil, fmt.Errorf("its point has %d values, the space has %d parameters", len(p), len(e.Space.Params))
 	}
 	p = slices.Clone(p)
-	e.Prune(p)
+	existing := e.Prune(p)
 	if err := e.Space.Check(p); err != nil && !e.Space.Opaque {
 		return nil, err
 	}
-	return e.Resolve(p, seed)
+	return existing.Resolve(seed)
 }

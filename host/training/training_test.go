@@ -121,7 +121,7 @@ func contains(t *testing.T, text, part string) {
 
 func soon(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); !ok(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%s did not happen", what)
 		}
@@ -213,7 +213,7 @@ func TestFloodOfLogs(t *testing.T) {
 	x, p := trains(t, clock.System{})
 	seen := &screenful{}
 	x.Log = hostlog.New(hclog.New(&hclog.LoggerOptions{Output: seen}))
-	line := train.Event{Kind: train.Log, Run: 1, Text: strings.Repeat("z", 1<<10)}
+	line, began := train.Event{Kind: train.Log, Run: 1, Text: strings.Repeat("z", 1<<10)}, time.Now()
 	for range 64 {
 		events := make([]train.Event, 256)
 		for i := range events {
@@ -226,8 +226,9 @@ func TestFloodOfLogs(t *testing.T) {
 		p.say <- []train.Event{{Kind: train.Log, Run: 1, Text: "the next line"}}
 		return strings.Contains(seen.String(), "lines dropped: it prints more than 1 MiB a second")
 	})
-	if n := len(seen.String()); n > 12<<20 {
-		t.Errorf("%d bytes were written", n)
+	// A line has some bytes more in the log.
+	if n, allowed := len(seen.String()), (3+int(time.Since(began).Seconds()))<<20*11/10; n > allowed {
+		t.Errorf("%d bytes were written, %d are allowed", n, allowed)
 	}
 	p.say <- []train.Event{{Kind: train.Ended, Run: 1}}
 	heardOf(t, x)

@@ -41,8 +41,9 @@ func newAnswers() answers {
 }
 
 // suggested: the searcher is asked what the core asks for, each with a seed of its
-// own; and one that has heard the same answers the same.
-func (b *books) suggested(hash uint64, requests []sdk.Request, answer sdk.Suggestions) {
+// own; and one that has heard the same answers the same. who is the searcher and its
+// problem, hash of what it has heard.
+func (b *books) suggested(who, hash uint64, requests []sdk.Request, answer sdk.Suggestions) {
 	if len(requests) == 0 {
 		return
 	}
@@ -56,7 +57,7 @@ func (b *books) suggested(hash uint64, requests []sdk.Request, answer sdk.Sugges
 		b.draws[q.Seed] = q.Trial
 	}
 	b.said = suggestionsSaid{requests[0].Trial, answer.Status, clonePoints(answer.Points)}
-	key := mix(hash, b.w.edition(), uint64(requests[0].Trial), uint64(len(requests)), requests[0].Seed)
+	key := mix(who, hash, uint64(requests[0].Trial), uint64(len(requests)), requests[0].Seed)
 	hash = mix(uint64(answer.Status), uint64(len(answer.Points)))
 	for _, p := range answer.Points {
 		hash = mix(hash, pointHash(p))
@@ -119,7 +120,7 @@ func (b *books) made(list []core.Suggestion) {
 
 // decides: a scheduler that has heard the same decides the same; hash is of all that
 // it had heard before these events.
-func (b *books) decides(hash uint64, events []sdk.Event, answer sdk.Decisions) {
+func (b *books) decides(who, hash uint64, events []sdk.Event, answer sdk.Decisions) {
 	said := map[uint64]sdk.Decision{}
 	for _, d := range answer.Decisions {
 		said[d.Event] = d
@@ -129,11 +130,11 @@ func (b *books) decides(hash uint64, events []sdk.Event, answer sdk.Decisions) {
 			continue
 		}
 		d := said[events[i].Number]
-		verdict := mix(uint64(d.Verdict), d.Until)
-		if was, again := b.decided[hash]; again && was != verdict {
+		key, verdict := mix(who, hash), mix(uint64(d.Verdict), d.Until)
+		if was, again := b.decided[key]; again && was != verdict {
 			b.fail("the scheduler hears event %d again after the same history, and decides otherwise: %+v", events[i].Number, d)
 		}
-		b.decided[hash] = verdict
+		b.decided[key] = verdict
 		b.verdicts[events[i].Number] = d
 	}
 	b.commanded(events, answer.Commands)

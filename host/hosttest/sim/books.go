@@ -46,6 +46,7 @@ type books struct {
 	answers
 	states   []core.State
 	attempts []uint32
+	keep     int             // the most checkpoints of a trial that were ever allowed
 	begun    map[attempt]int // attempts that were started, by event
 	deletes  map[ckpt]int    // checkpoints to be deleted, by event
 	actions  []uint64        // of each event
@@ -264,7 +265,7 @@ func (b *books) happened(e core.Event) {
 	b.actions = append(b.actions, 0)
 	switch e := e.(type) {
 	case *core.MetricNamed:
-		b.names[e.ID] = e.Name
+		b.named(e, n)
 	case *core.ResultReported:
 		b.recorded(e)
 	case *core.AttemptEnded:

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
+	"hash/fnv"
 	"math"
 	"slices"
 	"time"
@@ -36,7 +38,7 @@ func (w *world) searcher(p sdk.SearcherPlugin) sdk.SearcherPlugin {
 	p.Open = func(problem sdk.Problem, options []byte) (sdk.Searcher, sdk.Traits, error) {
 		w.opening()
 		s, traits, err := open(problem, options)
-		x := &searcher{ear: ear{w: w, chain: &w.books.searcher}, Searcher: s}
+		x := &searcher{ear: ear{w: w, chain: &w.books.searcher, who: identity(p.Name, problem, options)}, Searcher: s}
 		if !w.plan.remembers {
 			return x, traits, err
 		}
@@ -51,7 +53,7 @@ func (w *world) schedulerPlugin(p sdk.SchedulerPlugin) sdk.SchedulerPlugin {
 	p.Open = func(problem sdk.Problem, options []byte) (sdk.Scheduler, sdk.Traits, error) {
 		w.opening()
 		s, traits, err := open(problem, options)
-		x := &scheduler{ear: ear{w: w, chain: &w.books.scheduler}, Scheduler: s}
+		x := &scheduler{ear: ear{w: w, chain: &w.books.scheduler, who: identity(p.Name, problem, options)}, Scheduler: s}
 		if !w.plan.remembers {
 			return x, traits, err
 		}
@@ -62,6 +64,13 @@ func (w *world) schedulerPlugin(p sdk.SchedulerPlugin) sdk.SchedulerPlugin {
 		return &rememberingScheduler{x, memory{&x.ear}}, traits, err
 	}
 	return p
+}
+
+// identity tells plugins that may answer differently to the same history.
+func identity(name string, p sdk.Problem, options []byte) uint64 {
+	h := fnv.New64a()
+	fmt.Fprintln(h, name, string(options), p.Seed, p.Trials, p.Concurrency, string(p.Request), string(p.Capacity))
+	return h.Sum64()
 }
 
 // opening comes before a plugin is opened. One that cannot be does not say so: an
@@ -89,6 +98,7 @@ func (w *world) trouble() error {
 type ear struct {
 	w     *world
 	chain *chain
+	who   uint64 // the plugin, its options and its problem
 	hash  uint64 // of all that it has heard
 	last  uint64 // event
 
@@ -126,7 +136,7 @@ func (m memory) Snapshot() ([]byte, error) {
 	w := m.ear.w
 	w.memories = append(w.memories, slices.Clip(m.ear.events))
 	var b []byte
-	for _, x := range []uint64{m.ear.hash, m.ear.last, uint64(len(w.memories))} {
+	for _, x := range []uint64{m.ear.hash, m.ear.last, uint64(len(w.memories)), m.ear.who} {
 		b = binary.BigEndian.AppendUint64(b, x)
 	}
 	return b, nil
@@ -137,8 +147,9 @@ func (m memory) Restore(b []byte) error {
 	if err := m.ear.w.trouble(); err != nil {
 		return err
 	}
-	if len(b) != 24 || len(m.ear.events) > 0 {
-		return errors.New("that is no snapshot, or no time for one")
+	if len(b) != 32 || len(m.ear.events) > 0 || binary.BigEndian.Uint64(b[24:]) != m.ear.who {
+		m.ear.w.books.fail("a plugin is opened with what is no snapshot of it: %x", b)
+		return errors.New("that is no snapshot")
 	}
 	m.ear.hash, m.ear.last = binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])
 	m.ear.events = m.ear.w.memories[binary.BigEndian.Uint64(b[16:])-1]
@@ -181,7 +192,7 @@ func (s *searcher) Suggest(ctx context.Context, requests []sdk.Request) (sdk.Sug
 	if s.w.one(s.w.faults.garbage) {
 		return s.w.garbled(answer), nil
 	}
-	s.w.books.suggested(s.hash, requests, answer)
+	s.w.books.suggested(s.who, s.hash, requests, answer)
 	return answer, nil
 }
 
@@ -215,7 +226,7 @@ func (s *scheduler) Decide(ctx context.Context, events []sdk.Event) (sdk.Decisio
 		return sdk.Decisions{Decisions: []sdk.Decision{{Event: events[0].Number + 1000, Verdict: 9}}}, nil
 	}
 	if err == nil {
-		s.w.books.decides(before, events, answer)
+		s.w.books.decides(s.who, before, events, answer)
 	}
 	return answer, err
 }

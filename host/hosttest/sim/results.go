@@ -15,7 +15,12 @@ type ledger struct {
 	produced map[resultKey]float64 // the objective's value
 	counted  map[resultKey]bool
 	results  []counted
-	names    map[core.MetricID]string
+	names    []named // of metrics, by their numbers from 1
+}
+
+type named struct {
+	name  string
+	event int
 }
 
 type resultKey struct {
@@ -29,7 +34,7 @@ type counted struct {
 }
 
 func newLedger() ledger {
-	return ledger{posted: map[attempt][]sdk.Result{}, produced: map[resultKey]float64{}, counted: map[resultKey]bool{}, names: map[core.MetricID]string{}}
+	return ledger{posted: map[attempt][]sdk.Result{}, produced: map[resultKey]float64{}, counted: map[resultKey]bool{}}
 }
 
 // cut forgets what was counted after an event, which is gone.
@@ -38,6 +43,25 @@ func (l *ledger) cut(n int) {
 		delete(l.counted, l.results[i-1].resultKey)
 		l.results = l.results[:i-1]
 	}
+	for i := len(l.names); i > 0 && l.names[i-1].event > n; i-- {
+		l.names = l.names[:i-1]
+	}
+}
+
+// named: each metric has a number of its own, the next one.
+func (b *books) named(e *core.MetricNamed, event int) {
+	again := slices.ContainsFunc(b.names, func(x named) bool { return x.name == e.Name })
+	if again || int(e.ID) != len(b.names)+1 {
+		b.fail("metric %q is given number %d, and these have theirs: %v", e.Name, e.ID, b.names)
+	}
+	b.names = append(b.names, named{e.Name, event})
+}
+
+func (l *ledger) name(id core.MetricID) string {
+	if id < 1 || int(id) > len(l.names) {
+		return ""
+	}
+	return l.names[id-1].name
 }
 
 // reported is what a process sends, and the host takes.
@@ -72,7 +96,7 @@ func (b *books) recorded(e *core.ResultReported) {
 	b.posted[k] = b.posted[k][1:]
 	same := e.Iteration == x.Iteration && e.Done == x.Done && e.Checkpoint == x.Checkpoint && len(e.Metrics) == len(x.Metrics)
 	for i := range min(len(e.Metrics), len(x.Metrics)) {
-		same = same && b.names[e.Metrics[i].ID] == x.Metrics[i].Name && sameValue(e.Metrics[i].Value, x.Metrics[i].Value)
+		same = same && b.name(e.Metrics[i].ID) == x.Metrics[i].Name && sameValue(e.Metrics[i].Value, x.Metrics[i].Value)
 	}
 	if !same {
 		b.fail("attempt %+v reported %+v, and the record has %+v", k, x, e)

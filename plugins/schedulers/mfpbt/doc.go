@@ -19,28 +19,28 @@
 //
 // Trials are dealt out to the sub-populations in the order of their numbers, and stay.
 // Each is compared at each interval, as with pbt: it gets its rank in its sub-population,
-// and one of the best saves a checkpoint. Only at each period-th comparison since it was
-// last judged does anything follow from the rank. One whose loss is not finite is judged at
-// each.
+// and one of the best saves a checkpoint. Only each period-th comparison since a trial was
+// last judged has another consequence; one whose loss is not finite is judged at each.
 //
 // Of n in a sub-population, ⌈n·quantile⌉ but at most half are best, as many worst. One of
-// the worst goes on from one of the best with changed parameters, as with pbt. The best
+// the worst goes on from one of the best with changed parameters, as with pbt; the best
 // stay as they are. As many as the best, those just above the worst, are open to migrants:
-// the best of all other sub-populations that have a checkpoint, each finite. Those
-// that are open take turns, from their best on: each goes on from the first migrant that
-// is left, if that one has a smaller loss. The worst are open too when none of their
-// own best has a checkpoint.
+// the best of all other sub-populations that have a checkpoint. They take turns, from
+// their own best on: each goes on from the first migrant that is left, if that one's loss
+// is smaller. One of the worst goes on from any better migrant when none of its own
+// best has a checkpoint. A trial that was replaced keeps its rank until it is compared
+// again.
 //
 // Migration is not symmetric. A migrant from a slower sub-population is taken with its
 // parameters, which have stood the test of a longer time. Of one from a faster
-// sub-population only the checkpoint is taken: the parameters are those of the best trial of
-// the own sub-population, unless that one's loss is not finite, and but for what mutate leaves out.
-// Nothing is changed at random.
+// sub-population only the checkpoint is taken, with what mutate leaves out; the other
+// parameters are those of the best trial of the own sub-population, unless that one's loss
+// is not finite. Nothing is changed at random.
 //
 // With sync all meet at the interval, and a sub-population evolves at each period-th
-// meeting, which is the paper's algorithm where quantile is 0.25 and the sub-populations have
-// the same size, divisible by four. Without, migrants are chosen as the
-// trials stand when the one that takes them has paused.
+// meeting: the paper's algorithm, where quantile is 0.25 and the sub-populations have the
+// same size, divisible by four. Without, donors are chosen as the trials stand when
+// the one that takes them has paused. With a single period it is pbt.
 //
 // `tunehost lineage DIR` draws what came of it, with the migrations.
 //

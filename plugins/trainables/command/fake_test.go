@@ -152,6 +152,18 @@ func eventually(t testing.TB, what string, ok func() bool) {
 	}
 }
 
+// patiently tries with more and more seconds until one is enough for the program to
+// do what it does before they are over, however busy the machine is.
+func patiently(t *testing.T, try func(t *testing.T, seconds float64) (enough bool)) {
+	t.Helper()
+	for _, seconds := range []float64{0.3, 3, 30} {
+		if try(t, seconds) {
+			return
+		}
+	}
+	t.Error("half a minute was not enough")
+}
+
 func readFile(t testing.TB, parts ...string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(parts...))

@@ -207,7 +207,7 @@ func (s *scheduler) compare(e *sdk.Event, t *trial, out *sdk.Decisions) {
 		s.pause(e, t, exploit, fmt.Sprintf("%s: it goes on from one of the best %d", place, k), out)
 	case why == migrate:
 		s.pause(e, t, migrate, place+": it goes on from a better one of another sub-population", out)
-	case rank < k && (t.saved == 0 || t.saved+s.options.Interval < e.Iteration):
+	case rank < k && !math.IsInf(t.loss, 1) && (t.saved == 0 || t.saved+s.options.Interval < e.Iteration):
 		s.pause(e, t, resume, place+": it saves a checkpoint for others", out)
 	default:
 		s.goOn(e, t, out)
@@ -225,7 +225,7 @@ func (s *scheduler) judge(number uint32, t *trial, rank, k int) then {
 	switch {
 	case g.worst(rank, k) && len(s.donors(g, number)) > 0:
 		return exploit
-	case s.open(g, rank, k) && len(s.migrant(number)) > 0:
+	case (g.open(rank, k) || g.worst(rank, k)) && len(s.sources(number)) > 0:
 		return migrate
 	}
 	return resume
@@ -279,7 +279,7 @@ func (s *scheduler) paused(number uint32, t *trial, out *sdk.Decisions) {
 	case t.then == exploit:
 		s.replace(number, t, s.donors(s.group(number), number), out)
 	case t.then == migrate:
-		s.replace(number, t, s.migrant(number), out)
+		s.replace(number, t, s.sources(number), out)
 	default:
 		t.hold.Order(sdk.Command{Kind: sdk.Resume, Trial: number, Reason: "its checkpoint is saved"}, out)
 	}
@@ -297,7 +297,11 @@ func (s *scheduler) replace(number uint32, t *trial, donors []uint32, out *sdk.D
 	from := donors[rng.IntN(len(donors))]
 	donor := s.trials.At(from)
 	point, reason := s.inherit(number, t, from, rng)
-	s.unrank(number, t)
+	if len(s.groups) == 1 {
+		// In one that is divided it keeps its rank until it is compared again, so that
+		// it is not made up for by the next: groups are small.
+		s.unrank(number, t)
+	}
 	t.point, t.next, t.compared = point, donor.saved+s.options.Interval, 0
 	t.saved, t.told = 0, false
 	t.hold.Order(sdk.Command{Kind: sdk.Exploit, Trial: number, Donor: from, Iteration: donor.saved, Point: point, Reason: reason}, out)

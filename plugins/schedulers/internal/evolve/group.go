@@ -29,29 +29,24 @@ func (s *scheduler) of(g *group) string {
 	return fmt.Sprintf(" in sub-population %d", g.index+1)
 }
 
-// open says whether the member of the rank may be replaced by one of another group:
-// those just above the worst k are, and the worst when nobody of their own can.
-func (s *scheduler) open(g *group, rank, k int) bool {
-	if g.worst(rank, k) {
-		return len(s.donors(g, g.population[rank].trial)) == 0
-	}
-	return rank >= max(k, len(g.population)-2*k)
+// open says whether the rank is one of those just above the worst k.
+func (g *group) open(rank, k int) bool {
+	return rank >= max(k, len(g.population)-2*k) && !g.worst(rank, k)
 }
 
-// migrant is the trial of another group that replaces this one, if any does. Those of
-// its group that are open take turns from the best on, and the first of the migrants
-// that are left goes to who is worse than it.
-func (s *scheduler) migrant(number uint32) []uint32 {
-	if len(s.groups) == 1 {
-		return nil
-	}
+// sources are the trials of other groups that this one may go on from. Those that are
+// open take turns from the best on: the first of the migrants that are left goes to who
+// is worse than it. The worst, where nobody of their own helps them, take any better one.
+func (s *scheduler) sources(number uint32) []uint32 {
 	g := s.group(number)
 	k, left := g.edge(s.options.Quantile), s.migrants(g)
 	for rank, m := range g.population {
-		taken := len(left) > 0 && s.open(g, rank, k) && left[0].loss < m.loss
+		taken := len(left) > 0 && g.open(rank, k) && left[0].loss < m.loss
 		switch {
 		case m.trial == number && taken:
 			return []uint32{left[0].trial}
+		case m.trial == number && g.worst(rank, k) && len(s.donors(g, number)) == 0:
+			return s.migrants(g).better(m.loss)
 		case m.trial == number:
 			return nil
 		case taken:
@@ -59,6 +54,16 @@ func (s *scheduler) migrant(number uint32) []uint32 {
 		}
 	}
 	return nil
+}
+
+// better are the trials with a smaller loss.
+func (p population) better(loss float64) (all []uint32) {
+	for _, m := range p {
+		if m.loss < loss {
+			all = append(all, m.trial)
+		}
+	}
+	return all
 }
 
 // migrants are the donors of all other groups, the best first.

@@ -44,7 +44,7 @@ func (s *scheduler) elect(g *group, replaced map[uint32][]uint32) {
 			replaced[m.trial] = s.donors(g, m.trial)
 		}
 		if len(replaced[m.trial]) == 0 {
-			replaced[m.trial] = s.migrant(m.trial)
+			replaced[m.trial] = s.sources(m.trial)
 		}
 	}
 }
