@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
@@ -136,33 +135,4 @@ func trialFile(t *testing.T, dir string, prefix, name string) string {
 		t.Fatal(err)
 	}
 	return string(b)
-}
-
-// warp is a clock that runs faster, and jumps.
-type warp struct {
-	speed time.Duration
-	start time.Time
-
-	mu     sync.Mutex
-	jumped time.Duration
-}
-
-func newWarp(speed time.Duration) *warp { return &warp{speed: speed, start: time.Now()} }
-
-func (w *warp) Now() time.Time {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.start.Add(time.Since(w.start)*w.speed + w.jumped)
-}
-
-func (w *warp) Since(t time.Time) time.Duration { return w.Now().Sub(t) }
-
-func (w *warp) AfterFunc(d time.Duration, f func()) func() bool {
-	return time.AfterFunc(d/w.speed, f).Stop
-}
-
-func (w *warp) jump(d time.Duration) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.jumped += d
 }

@@ -11,7 +11,9 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/core/record"
+	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/local"
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
@@ -102,8 +104,8 @@ func newReplaying(ctx context.Context, dir storage.Dir, file *runfile.File, e *c
 	m := core.New()
 	r := &replaying{ctx: ctx, dir: dir.Path(), experiment: e, seed: file.Seed, machine: m, twin: core.New(),
 		plugins: plugins,
-		opener: &opener{experiment: e, seed: file.Seed, capacity: file.Capacity, plugins: plugins, baseDir: dirOf(file.File), log: NewLog(hclog.NewNullLogger()),
-			logPath: dir.Log(), clock: SystemClock{}, mark: local.NewMark(dir.Path()), inProcess: true}}
+		opener: &opener{experiment: e, seed: file.Seed, capacity: file.Capacity, plugins: plugins, baseDir: dirOf(file.File), log: hostlog.New(hclog.NewNullLogger()),
+			logPath: dir.Log(), clock: clock.System{}, mark: local.NewMark(dir.Path()), inProcess: true}}
 	encode := func(params []byte) (space.Point, error) { return config.PointOf(r.experiment.Space, params) }
 	r.translate = &translator{machine: m, encode: encode}
 	r.history = &history{read: walkIn(dir.Journal()), encode: encode}

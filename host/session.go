@@ -12,7 +12,11 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/core/resource"
+	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/diskspace"
+	"github.com/tunehost/tunehost/host/hostlog"
+	"github.com/tunehost/tunehost/host/inbox"
 	"github.com/tunehost/tunehost/host/local"
 	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/report"
@@ -35,14 +39,14 @@ type session struct {
 	file       *runfile.File
 	dir        storage.Dir
 	lock       *journal.Lock
-	log        *Log
-	screen     *screen
+	log        *hostlog.Log
+	screen     *hostlog.Screen
 	mark       string         // of what this host starts
 	warden     *warden.Warden // nil where nothing is started
 	logFile    io.Closer
 	crash      *crashReport // nil where there is none
-	disk       *disk
-	clock      Clock
+	disk       *diskspace.Disk
+	clock      clock.Clock
 	machine    *core.Machine
 	found      []resource.Node // this machine's, once they were looked for
 	rules      *rules          // given what was recorded, as the machine is
@@ -53,7 +57,7 @@ type session struct {
 	requesting *requesting // nil: trials ask for what the file says
 	relays     []*relay    // reporters that are plugins
 	remote     *remote     // nil: the experiment is here alone
-	inbox      *inbox
+	inbox      *inbox.Inbox
 	loop       *Loop
 	crew       *crew
 	trials     *trials
@@ -85,13 +89,13 @@ type session struct {
 // newSession is not kept anywhere yet: see occupy and float.
 func newSession(o Options, e *config.Experiment) *session {
 	if o.Clock == nil {
-		o.Clock = SystemClock{}
+		o.Clock = clock.System{}
 	}
 	if o.manual {
 		e.Trainable = nil // whatever the file says, the caller trains
 	}
 	return &session{options: o, experiment: e, clock: o.Clock, machine: core.New(), rules: newRules(e),
-		inbox: newInbox(), failure: make(chan error, 1), remote: o.remote}
+		inbox: inbox.New(), failure: make(chan error, 1), remote: o.remote}
 }
 
 // after takes steps, each if those before it went well, and closes the session if
@@ -138,9 +142,13 @@ func (s *session) float() {
 }
 
 func (s *session) keepLog(file io.Writer) {
-	s.screen = &screen{out: s.options.Stderr, logs: s.dir.Log(), seen: map[string]int{}}
-	s.log = newLog(s.options, file, s.screen)
-	s.disk = &disk{log: s.log}
+	s.screen = hostlog.NewScreen(s.options.Stderr, s.dir.Log())
+	var shown *hostlog.Screen
+	if s.options.Verbose > 0 && s.options.Stderr != nil {
+		shown = s.screen
+	}
+	s.log = hostlog.Open(file, shown)
+	s.disk = diskspace.New(s.log, s.clock)
 }
 
 // guard sees to it that nothing of this host will be left running, and that
