@@ -18,6 +18,7 @@ import (
 	"github.com/tunehost/tunehost/host/diskspace"
 	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/inbox"
+	"github.com/tunehost/tunehost/host/loading"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
 	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/report"
@@ -57,7 +58,7 @@ type Rig struct {
 	Reported uint64
 	Witness  Witness
 
-	loader *loader
+	loader *loading.Loader
 }
 
 // Witness sees what a host on a Rig does, and does for it what happens outside.

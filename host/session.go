@@ -17,6 +17,7 @@ import (
 	"github.com/tunehost/tunehost/host/diskspace"
 	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/inbox"
+	"github.com/tunehost/tunehost/host/loading"
 	"github.com/tunehost/tunehost/host/local"
 	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/report"
@@ -53,7 +54,7 @@ type session struct {
 	rules      *rules          // given what was recorded, as the machine is
 	record     Recorder
 	read       walk
-	loader     *loader
+	loader     *loading.Loader
 	plugins    plugins
 	requesting *training.Requesting // nil: trials ask for what the file says
 	relays     []*relay             // reporters that are plugins

@@ -1,14 +1,12 @@
 package host
 
 import (
-	"math"
-
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/stat"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/demand"
+	"github.com/tunehost/tunehost/host/points"
 	"github.com/tunehost/tunehost/plugins/sdk"
-	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
 // traits are what the opened plugins say about themselves.
@@ -59,7 +57,7 @@ func plannedTrials(e *config.Experiment) int64 {
 	if e.Trials < 0 {
 		return -1
 	}
-	return e.Trials * int64(gridSize(e.Space))
+	return e.Trials * int64(points.GridSize(e.Space))
 }
 
 // repeatOf is the setting as it is recorded: none where each suggestion is run once.
@@ -76,43 +74,6 @@ func plannedRuns(e *config.Experiment) int64 {
 		return n
 	}
 	return plannedTrials(e) * e.Repeat
-}
-
-// gridSize is how many crossings the grid axes have.
-func gridSize(s *space.Space) uint64 {
-	n := uint64(1)
-	for i := range s.Params {
-		if s.Params[i].Grid {
-			n *= uint64(len(s.Params[i].Choices))
-		}
-	}
-	return n
-}
-
-// gridPoint is the crossing of the index-th suggestion: the last axis changes
-// fastest; nil without grid axes.
-func gridPoint(s *space.Space, index uint64) space.Point {
-	if gridSize(s) == 1 && !hasGrid(s) {
-		return nil
-	}
-	p := make(space.Point, len(s.Params))
-	for i := len(s.Params) - 1; i >= 0; i-- {
-		p[i] = math.NaN()
-		if n := uint64(len(s.Params[i].Choices)); s.Params[i].Grid {
-			p[i] = float64(index % n)
-			index /= n
-		}
-	}
-	return p
-}
-
-func hasGrid(s *space.Space) bool {
-	for i := range s.Params {
-		if s.Params[i].Grid {
-			return true
-		}
-	}
-	return false
 }
 
 // stopOf has the rules that the core compares by itself; the others are in

@@ -15,6 +15,7 @@ import (
 	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/demand"
 	"github.com/tunehost/tunehost/host/local"
+	"github.com/tunehost/tunehost/host/points"
 	"github.com/tunehost/tunehost/host/queue"
 	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
@@ -201,7 +202,7 @@ func (s *session) points() (events []core.Event, err error) {
 		if i < s.given {
 			continue
 		}
-		g, err := complete(s.experiment, s.file.Seed, uint64(i), p.Given)
+		g, err := points.Complete(s.experiment, s.file.Seed, uint64(i), p.Given)
 		if err != nil {
 			return nil, &UserError{fmt.Errorf("%s: %w", p.Pos, err)}
 		}
@@ -227,7 +228,7 @@ func (s *session) makeCrew() {
 		scheduling: &scheduling{scheduler: s.plugins.scheduler, name: e.Scheduler.Name, inbox: s.inbox, log: s.log,
 			clock: s.clock, slow: slowCall, work: queue.New[scheduleWork](), done: make(chan struct{}),
 			snapshots: s.plugins.scheduled,
-			params:    func(p space.Point) ([]byte, error) { return exploited(e, seed, p) }},
+			params:    func(p space.Point) ([]byte, error) { return points.Exploited(e, seed, p) }},
 	}
 	s.plugins.searched.later, s.plugins.scheduled.later = s.crew.publishing.later, s.crew.publishing.later
 	s.crew.running = s.running
@@ -250,7 +251,7 @@ func (s *session) makeCrew() {
 
 // suggestion makes a trial of a searcher's point.
 func (s *session) suggestion(index uint64, p space.Point) (core.Suggestion, error) {
-	g, err := suggest(s.experiment, s.file.Seed, index, p)
+	g, err := points.Suggest(s.experiment, s.file.Seed, index, p)
 	if err != nil {
 		return g, fmt.Errorf("searcher %s: its suggestion %d cannot be a trial: %w", s.experiment.Searcher.Name, index, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/tunehost/tunehost/host/demand"
 	"github.com/tunehost/tunehost/host/naming"
 	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/seeds"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
@@ -55,7 +56,7 @@ func (t *trials) start(a core.StartAttempt) *sdk.Trial {
 	e, spec := t.experiment, t.machine.Spec()
 	x := &sdk.Trial{
 		ID: t.id(a.Trial), Number: uint32(a.Trial), Attempt: a.Attempt, Experiment: e.Name,
-		Params: t.machine.Params(a.Trial), Seed: seedFor(t.seed, forTrial, uint64(a.Trial)),
+		Params: t.machine.Params(a.Trial), Seed: seeds.For(t.seed, seeds.Trial, uint64(a.Trial)),
 		Dir: t.dir(a.Trial), Resources: demand.Sum(t.machine.Request(a.Trial)), CheckpointEvery: spec.Checkpoint.Every,
 		CheckpointAtEnd: spec.Checkpoint.AtEnd, RunAhead: int(spec.RunAhead), GraceSeconds: e.StopGrace.Seconds(),
 	}
