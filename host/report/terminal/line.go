@@ -19,7 +19,8 @@ func statusLine(st report.Status) (line, withoutTime string) {
 	if st.Best != nil {
 		best = fmt.Sprintf("best %s %s by %s", clean(st.Objective.Metric), number(st.Best.Value, 5), bestName(st.Best))
 	}
-	withoutTime = join(stateText(st, false), done, strings.ReplaceAll(counts(st, false), " · ", ", "), best,
+	// Why it ended the summary says, which follows.
+	withoutTime = join(clean(st.State), done, strings.ReplaceAll(counts(st, false), " · ", ", "), best,
 		strings.ReplaceAll(resources(st), " · ", ", "))
 	return join(duration(st.Elapsed), withoutTime, left(st)), withoutTime
 }
