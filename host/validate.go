@@ -36,6 +36,15 @@ func Validate(ctx context.Context, o Options) error {
 			return err
 		}
 	}
+	for _, place := range e.Plugins {
+		dir := place
+		if !filepath.IsAbs(place) {
+			dir = filepath.Join(dirOf(e.File), place)
+		}
+		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+			fmt.Fprintf(o.Stderr, "warning: %s: plugins: %s: there is no such folder\n", e.PosOf("plugins"), place)
+		}
+	}
 	if err := errors.Join(startable(e), writable(e), learnable(e), restorable(e)); err != nil {
 		return &UserError{err}
 	}
