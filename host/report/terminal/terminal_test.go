@@ -166,7 +166,7 @@ func TestSummaries(t *testing.T) {
 		"summary_front": {Status: (&fake{planned: 40, done: 40, elapsed: 62 * time.Second, state: "finished"}).Status(), File: "digits.yaml", Front: front(12), Below: true,
 			URL: "s3://bucket/digits", Args: []string{"--set", "trials=40", "--set", "seed=1"}},
 		"summary_stopped": {Status: report.Status{Name: "digits", State: "stopped", Reason: "stopped by the user", Planned: 3}},
-		"summary_nothing":     {Status: (&fake{planned: 1, state: "stopped"}).Status(), File: "digits.yaml"},
+		"summary_nothing": {Status: (&fake{planned: 1, state: "stopped"}).Status(), File: "digits.yaml"},
 	} {
 		e.Dir = "results/digits"
 		if name == "summary_interrupted" {
