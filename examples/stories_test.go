@@ -71,7 +71,7 @@ func TestCrash(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = killed.Process.Kill() })
-	for end := time.Now().Add(time.Minute); !bin.busy(dir); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(5 * time.Minute); !bin.busy(dir); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("it does not come to its third trial")
 		}

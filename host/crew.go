@@ -4,6 +4,9 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/clock"
+	"github.com/tunehost/tunehost/host/hostlog"
+	"github.com/tunehost/tunehost/host/inbox"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -20,9 +23,9 @@ type crew struct {
 	narrator   *narrator
 	board      *board
 	trials     *trials
-	inbox      *inbox
-	log        *Log
-	clock      Clock
+	inbox      *inbox.Inbox
+	log        *hostlog.Log
+	clock      clock.Clock
 	running    func() time.Duration // the running time now
 	stopTimer  func() bool
 	// manual hears of trials and timers instead, in ask and tell.
@@ -35,7 +38,7 @@ func (c *crew) Do(a core.Action) {
 	case core.Tell:
 		c.tell(a.Observation)
 	case core.AskSearcher:
-		c.searching.work.put(searchWork{ask: &a})
+		c.searching.work.Put(searchWork{ask: &a})
 	case core.SetTimer:
 		c.setTimer(a)
 	case core.Warn:
@@ -51,10 +54,10 @@ func (c *crew) Do(a core.Action) {
 
 // Flush implements Crew.
 func (c *crew) Flush() {
-	c.searching.work.flush()
-	c.scheduling.work.flush()
+	c.searching.work.Flush()
+	c.scheduling.work.Flush()
 	if c.training != nil {
-		c.training.work.flush()
+		c.training.work.Flush()
 	}
 	c.publishing.flush()
 	c.board.write(false)
@@ -63,7 +66,7 @@ func (c *crew) Flush() {
 // tell hands an observation to each of those who shall hear it.
 func (c *crew) tell(o core.Observation) {
 	if o.To&core.ToSearcher != 0 {
-		c.searching.work.put(searchWork{event: c.event(o, c.traits.searcher)})
+		c.searching.work.Put(searchWork{event: c.event(o, c.traits.searcher)})
 	}
 	if o.To&core.ToScheduler != 0 && !c.traits.scheduler.Quiet {
 		c.scheduling.put(scheduleWork{event: c.event(o, c.traits.scheduler), due: o.Due})
@@ -98,7 +101,7 @@ func (c *crew) setTimer(a core.SetTimer) {
 		c.stopTimer()
 	}
 	wait := max(time.Duration(a.At)-c.running(), 0)
-	c.stopTimer = c.clock.AfterFunc(wait, func() { c.inbox.post(&core.Ticked{}) })
+	c.stopTimer = c.clock.AfterFunc(wait, func() { c.inbox.Post(&core.Ticked{}) })
 }
 
 // train hands over what is about one attempt.
@@ -122,5 +125,5 @@ func (c *crew) train(a core.Action) {
 	case core.StopAttempt:
 		w.dir = c.trials.dir(a.Trial)
 	}
-	c.training.work.put(w)
+	c.training.work.Put(w)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/local"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
+	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/host/storage"
 )
@@ -124,23 +125,19 @@ func sizeText(n float64) string {
 
 // record reads all of it, as a host would that goes on.
 func (x *examination) record() {
-	fs, err := journal.OpenDir(x.dir.Journal())
-	if err != nil {
-		x.damaged = true
-		x.bad("record", "%v: without it there is nothing to go on with", err)
-		return
-	}
-	defer fs.Close()
 	id, err := x.file.ID()
 	if err != nil {
 		x.bad("record", "%v", err)
 		return
 	}
-	found, err := journal.Verify(fs, journal.Options{RunID: id}, func(uint64, [][]byte) error { return nil })
+	found, err := recorded.Verify(x.dir.Journal(), id)
 	switch {
+	case errors.Is(err, journal.ErrNoJournal):
+		x.damaged = true
+		x.bad("record", "%v: without it there is nothing to go on with", err)
 	case err != nil:
 		x.damaged = true
-		x.bad("record", "%s: %v; `tunehost journal` shows what is before that", x.dir.Journal(), err)
+		x.bad("record", "%v; `tunehost journal` shows what is before that", err)
 	case found.Cut != nil && !x.alive:
 		x.well("record", "%d records are whole; a crash has torn the end, which the next host cuts off: %s", found.Next-1, found.Cut)
 	default:

@@ -30,7 +30,7 @@ func (t *training) exported(r *run, e *train.Event) {
 	}
 	r.exports.answered = append(r.exports.answered, e.Format)
 	if e.Error != "" {
-		t.inbox.post(t.unexported(r, e.Format, untrusted.Text(e.Error, untrusted.MaxText)))
+		t.inbox.Post(t.unexported(r, e.Format, untrusted.Text(e.Error, untrusted.MaxText)))
 		return
 	}
 	made := make(chan struct{})
@@ -38,7 +38,7 @@ func (t *training) exported(r *run, e *train.Event) {
 	m := storage.Manifest{Trial: uint32(r.trial), Attempt: r.attempt, Iteration: r.iteration, Parent: r.parent()}
 	t.saving.Go(func() {
 		defer close(made)
-		t.inbox.post(t.keepExport(r, e.Format, m))
+		t.inbox.Post(t.keepExport(r, e.Format, m))
 	})
 }
 
@@ -82,7 +82,7 @@ func (r *run) endsWell(end *core.AttemptEnded) bool {
 // the lock.
 func (t *training) postAfterExports(r *run, events []core.Event) {
 	if len(r.start.Export) == 0 || t.closed { // the next host runs it again
-		t.inbox.post(events...)
+		t.inbox.Post(events...)
 		return
 	}
 	t.exporting[r.trial] = r
@@ -96,6 +96,6 @@ func (t *training) postAfterExports(r *run, events []core.Event) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		delete(t.exporting, r.trial)
-		t.inbox.post(append(events, r.exports.after...)...)
+		t.inbox.Post(append(events, r.exports.after...)...)
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/analysis"
+	"github.com/tunehost/tunehost/host/inbox"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/trainables/digits"
@@ -139,7 +140,7 @@ export: [good, bad, none]
 // while its models are made can no longer be had.
 func TestEndBeforeLateSaves(t *testing.T) {
 	t.Parallel()
-	x := &training{inbox: newInbox(), runs: map[core.TrialNo]*run{}, exporting: map[core.TrialNo]*run{}}
+	x := &training{inbox: inbox.New(), runs: map[core.TrialNo]*run{}, exporting: map[core.TrialNo]*run{}}
 	made := make(chan struct{})
 	r := &run{trial: 3, attempt: 1, dir: t.TempDir(), start: &sdk.Trial{Export: []string{"json"}}}
 	r.exports.making = []chan struct{}{made}
@@ -151,8 +152,8 @@ func TestEndBeforeLateSaves(t *testing.T) {
 	x.saving.Wait()
 	x.cannotSave(3, 1, 4, nil)
 	var got []core.Event
-	for _, n := range x.inbox.take(nil) {
-		got = append(got, n.event)
+	for _, n := range x.inbox.Take(nil) {
+		got = append(got, n.Event)
 	}
 	if len(got) != 3 {
 		t.Fatalf("%v", got)

@@ -42,7 +42,7 @@ func (t *training) stage(a core.StopAttempt, dir string) (pendingSave, error) {
 
 // hold keeps what a run has saved in memory.
 func (t *training) hold(r *run, s pendingSave) {
-	t.inbox.post(&core.StateHeld{Trial: r.trial, Attempt: r.attempt, ID: s.id, Iteration: cmp.Or(s.iteration, r.iteration)})
+	t.inbox.Post(&core.StateHeld{Trial: r.trial, Attempt: r.attempt, ID: s.id, Iteration: cmp.Or(s.iteration, r.iteration)})
 }
 
 // unheld frees the memory of a save that will not come: the core knows of none. It

@@ -8,9 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
-
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/mirror"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
@@ -48,7 +47,7 @@ type Options struct {
 	// Start lets Validate start plugins that are not bundled.
 	Start bool
 	// Clock is the machine's unless set.
-	Clock Clock
+	Clock clock.Clock
 	// CallTimeout is the deadline of one call of a searcher, scheduler or
 	// reporter; 0: 5 minutes.
 	CallTimeout time.Duration
@@ -318,13 +317,4 @@ func orNothing(b []byte) string {
 		return "nothing"
 	}
 	return string(b)
-}
-
-// newLog writes to a file, host.log; warnings go to the terminal too.
-func newLog(o Options, file io.Writer, show hclog.SinkAdapter) *Log {
-	l := hclog.NewInterceptLogger(&hclog.LoggerOptions{Name: "tunehost", Level: hclog.Debug, Output: file, TimeFormat: time.RFC3339Nano})
-	if o.Verbose > 0 && o.Stderr != nil {
-		l.RegisterSink(show)
-	}
-	return NewLog(l)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/host/storage"
 )
@@ -184,7 +185,7 @@ func (t *teacher) values(well []core.TrialNo) (list []*float64, err error) {
 }
 
 // say tells the user how much of it is known, and why not more.
-func (t *teacher) say(log *Log) {
+func (t *teacher) say(log *hostlog.Log) {
 	total := len(t.lessons)
 	var reasons []string
 	for _, why := range slices.Sorted(maps.Keys(t.left)) {

@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/local"
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
@@ -34,9 +36,9 @@ type opener struct {
 	plugins       *bundled.Registry
 	loader        *loader
 	baseDir       string // of the experiment file
-	log           *Log
+	log           *hostlog.Log
 	logPath       string
-	clock         Clock
+	clock         clock.Clock
 	mark          string            // of what this host starts
 	capacity      map[string]string // what there was in all
 	planned       *int64            // trials, where they are not those of the file

@@ -19,18 +19,17 @@ func suggest(e *config.Experiment, seed, index uint64, p space.Point) (core.Sugg
 	if len(p) != len(e.Space.Params) {
 		return core.Suggestion{}, fmt.Errorf("it has %d values, the space has %d parameters", len(p), len(e.Space.Params))
 	}
-	e.Prune(p)
+	existing := e.Prune(p)
 	if err := e.Space.Check(p); err != nil && !e.Space.Opaque {
 		return core.Suggestion{}, err
 	}
 	draw := seedFor(seed, forSuggestion, index)
-	params, err := e.Resolve(p, draw)
+	params, err := existing.Resolve(draw)
 	for try := uint64(1); errors.Is(err, config.ErrRefused) && try < maxRefusals; try++ {
 		if p, err = e.Space.Sample(space.NewRand(mix(draw + try))); err != nil {
 			break
 		}
-		e.Prune(p)
-		params, err = e.Resolve(p, draw)
+		params, err = e.Prune(p).Resolve(draw)
 	}
 	return core.Suggestion{Params: params}, err
 }
@@ -43,8 +42,7 @@ func complete(e *config.Experiment, seed, index uint64, given space.Point) (core
 	if err != nil {
 		return core.Suggestion{}, err
 	}
-	e.Prune(p)
-	params, err := e.Resolve(p, seedFor(seed, forPoint, index))
+	params, err := e.Prune(p).Resolve(seedFor(seed, forPoint, index))
 	return core.Suggestion{Params: params}, err
 }
 
@@ -55,9 +53,9 @@ func exploited(e *config.Experiment, seed uint64, p space.Point) ([]byte, error)
 		return nil, fmt.Errorf("its point has %d values, the space has %d parameters", len(p), len(e.Space.Params))
 	}
 	p = slices.Clone(p)
-	e.Prune(p)
+	existing := e.Prune(p)
 	if err := e.Space.Check(p); err != nil && !e.Space.Opaque {
 		return nil, err
 	}
-	return e.Resolve(p, seed)
+	return existing.Resolve(seed)
 }

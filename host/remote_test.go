@@ -23,7 +23,7 @@ func elsewhere(t *testing.T, url, text string, more ...any) (Options, *screenful
 	t.Helper()
 	o, seen := quick(t, text, append([]any{digits.Plugin}, more...)...)
 	o.Storage, o.Verbose = url, 1
-	o.leases = mirror.Timing{Renew: 50 * time.Millisecond, Expire: 2 * time.Second}
+	o.leases = mirror.Timing{Renew: 50 * time.Millisecond, Expire: time.Minute}
 	return o, seen
 }
 

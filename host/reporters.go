@@ -13,7 +13,10 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/diskspace"
+	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/report/files"
@@ -29,8 +32,8 @@ const noteTold = 2 * time.Second
 type relay struct {
 	title string // as `reporter "NAME"`
 	open  func(ctx context.Context, told uint64) (plugin.Reporter, error)
-	log   *Log
-	clock Clock
+	log   *hostlog.Log
+	clock clock.Clock
 	limit time.Duration // of one call
 	file  string        // keeps the number of the last event that it was told
 
@@ -192,7 +195,7 @@ func (r *relay) note() error {
 		return nil
 	}
 	err := storage.WriteFile(r.file, fmt.Appendf(nil, "%d\n", r.told))
-	if err == nil || noSpace(err) {
+	if err == nil || diskspace.IsFull(err) {
 		r.noted = r.told
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/clock/clocktest"
 	"github.com/tunehost/tunehost/host/report"
 )
 
@@ -98,7 +99,7 @@ func TestNeverFits(t *testing.T) {
 // B-035
 func TestWaitsForResources(t *testing.T) {
 	o, seen := quick(t, neverFits+"wait_for_resources: true\nbudget: {time: 1s}\n")
-	o.Resources, o.Clock = "cpu=8,gpu=2", newWarp(20)
+	o.Resources, o.Clock = "cpu=8,gpu=2", clocktest.New(20)
 	ended := finish(t, o)
 	contains(t, seen.String(), "no trial can start until there is more", "asked for cpu 1, gpu 4")
 	if m := audit(t, ended.Dir, nil); m.Count(core.Errored) != 0 || mostRunning(t, ended.Dir) != 0 {

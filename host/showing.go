@@ -75,7 +75,7 @@ func (s *session) newProgress() *terminal.Progress {
 	}
 	p := terminal.New(s.board, o)
 	if o.Terminal {
-		s.screen.to(p)
+		s.screen.To(p)
 	}
 	return p
 }

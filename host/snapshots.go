@@ -17,6 +17,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -39,7 +40,7 @@ type snapshots struct {
 	kind  sdk.Kind
 	of    string // what they are of; see snapshotsOf
 	every uint64
-	log   *Log
+	log   *hostlog.Log
 	// later does something when the record is safe.
 	later func(func())
 

@@ -15,6 +15,7 @@ import (
 	"github.com/tunehost/tunehost/core/resource"
 	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/local"
+	"github.com/tunehost/tunehost/host/queue"
 	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -67,7 +68,7 @@ func (s *session) hostStarted() *core.HostStarted {
 func (s *session) start(first []core.Event) {
 	s.makeCrew()
 	s.makeLoop()
-	s.inbox.post(first...)
+	s.inbox.Post(first...)
 }
 
 // sameSpec compares what is recorded of settings.
@@ -220,11 +221,11 @@ func (s *session) makeCrew() {
 		inbox:     s.inbox, log: s.log, clock: s.clock,
 		publishing: newPublishing(s.record, s.log, s.clock, s.fail, s.remote),
 		searching: &searching{searcher: s.plugins.searcher, name: e.Searcher.Name, seed: seed, inbox: s.inbox, log: s.log,
-			clock: s.clock, slow: slowCall, work: newQueue[searchWork](), done: make(chan struct{}),
+			clock: s.clock, slow: slowCall, work: queue.New[searchWork](), done: make(chan struct{}),
 			space:      e.Space,
 			suggestion: s.suggestion, told: s.plugins.told, snapshots: s.plugins.searched},
 		scheduling: &scheduling{scheduler: s.plugins.scheduler, name: e.Scheduler.Name, inbox: s.inbox, log: s.log,
-			clock: s.clock, slow: slowCall, work: newQueue[scheduleWork](), done: make(chan struct{}),
+			clock: s.clock, slow: slowCall, work: queue.New[scheduleWork](), done: make(chan struct{}),
 			snapshots: s.plugins.scheduled,
 			params:    func(p space.Point) ([]byte, error) { return exploited(e, seed, p) }},
 	}
@@ -261,7 +262,7 @@ func (s *session) makeTraining() *training {
 	o := s.opener()
 	x := &training{open: o.trainable, shared: t.Shared, reuse: t.Reusable && e.Reuse != "false", gpus: e.Reuse == "true",
 		reset: min(resetLimit, cmp.Or(o.timeout, callTimeout)), grace: e.StopGrace, inbox: s.inbox, log: s.log, clock: s.clock, storage: s.dir,
-		disk: s.disk, fail: s.fail, remote: s.remote, memory: s.holdStates(t.Saves), work: newQueue[trainWork](), done: make(chan struct{}), ending: make(chan struct{}), runs: map[core.TrialNo]*run{}, exporting: map[core.TrialNo]*run{}, workers: map[*worker]bool{}, names: map[string]bool{}}
+		disk: s.disk, fail: s.fail, remote: s.remote, memory: s.holdStates(t.Saves), work: queue.New[trainWork](), done: make(chan struct{}), ending: make(chan struct{}), runs: map[core.TrialNo]*run{}, exporting: map[core.TrialNo]*run{}, workers: map[*worker]bool{}, names: map[string]bool{}}
 	if e.Reuse == "true" && !t.Reusable {
 		s.log.Warn("reuse: true: the trainable says that its processes cannot be reused; each trial gets one of its own")
 	}
@@ -309,7 +310,7 @@ func (s *session) run(ctx context.Context) (Ended, error) {
 	deaf := s.listen(turning.Done())
 	go s.draw(turning)
 	s.loop.leave = ctx.Done()
-	interrupt := context.AfterFunc(ctx, func() { s.inbox.post(&core.Interrupted{}) })
+	interrupt := context.AfterFunc(ctx, func() { s.inbox.Post(&core.Interrupted{}) })
 	defer interrupt()
 	broken := make(chan error, 1)
 	go func() {
@@ -349,7 +350,7 @@ func (s *session) startDrivers(ctx context.Context) {
 		go c.training.run(ctx)
 	}
 	// What an earlier host left untold goes out at once.
-	c.scheduling.work.flush()
+	c.scheduling.work.Flush()
 	c.publishing.flush()
 	c.scheduling.checkStuck()
 }
@@ -368,12 +369,12 @@ func (s *session) publish(reporters []*reporting) {
 // news is published.
 func (s *session) stopDrivers(broken bool) {
 	c := s.crew
-	s.inbox.close()
+	s.inbox.Close()
 	if c.training != nil {
 		c.training.close()
 	}
-	c.searching.work.close()
-	c.scheduling.work.close()
+	c.searching.work.Close()
+	c.scheduling.work.Close()
 	<-c.searching.done // a plugin is closed by whoever does not call it any more
 	<-c.scheduling.done
 	if !broken {

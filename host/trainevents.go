@@ -6,6 +6,8 @@ import (
 	"io"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/diskspace"
+	"github.com/tunehost/tunehost/host/inbox"
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/untrusted"
@@ -43,7 +45,7 @@ func (t *training) heard(r *run, e *train.Event) {
 	case train.Started:
 		r.begun = true
 		r.onTime()
-		t.inbox.post(&core.AttemptStarted{Trial: r.trial, Attempt: r.attempt, PID: e.PID})
+		t.inbox.Post(&core.AttemptStarted{Trial: r.trial, Attempt: r.attempt, PID: e.PID})
 	case train.Result:
 		t.result(r, sdk.Result{Metrics: e.Metrics, Iteration: e.Iteration, Checkpoint: e.Checkpoint, Done: e.Done})
 	case train.Saved:
@@ -86,7 +88,7 @@ func (t *training) result(r *run, x sdk.Result) {
 		t.refuse(r, "it reported nonsense: "+err.Error())
 		return
 	}
-	t.inbox.postResult(&result{r.trial, r.attempt, x})
+	t.inbox.PostResult(&inbox.Result{Trial: r.trial, Attempt: r.attempt, Result: x})
 }
 
 // takes says what is wrong with a result, beside those that the run has reported.
@@ -152,7 +154,7 @@ func (t *training) saved(r *run, e *train.Event) {
 	}
 	s := r.saves[0]
 	r.saves = r.saves[1:]
-	if toldNoSpace(e.Error) && r.timer == nil && !s.memory {
+	if diskspace.SaysFull(e.Error) && r.timer == nil && !s.memory {
 		go t.resave(r, s, e.Error)
 		return
 	}

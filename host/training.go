@@ -8,7 +8,12 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/clock"
+	"github.com/tunehost/tunehost/host/diskspace"
+	"github.com/tunehost/tunehost/host/hostlog"
+	"github.com/tunehost/tunehost/host/inbox"
 	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/host/queue"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -36,18 +41,18 @@ type training struct {
 	reset    time.Duration
 	grace    time.Duration
 	deadline time.Duration // of silence; 0: none
-	inbox    *inbox
-	log      *Log
-	clock    Clock
+	inbox    *inbox.Inbox
+	log      *hostlog.Log
+	clock    clock.Clock
 	storage  storage.Dir
 
-	disk   *disk
+	disk   *diskspace.Disk
 	remote *remote
 	memory *storage.Memory // for states of paused trials; nil: none is used
 	// fail ends the host: no trial can be run.
 	fail func(error)
 
-	work   *queue[trainWork]
+	work   *queue.Queue[trainWork]
 	done   chan struct{}
 	ending chan struct{} // closed when the host ends
 
@@ -129,7 +134,7 @@ type pendingSave struct {
 func (t *training) run(ctx context.Context) {
 	defer close(t.done)
 	for {
-		items, ok := t.work.take()
+		items, ok := t.work.Take()
 		if !ok {
 			return
 		}
@@ -197,7 +202,7 @@ func (t *training) begin(ctx context.Context, a core.StartAttempt, w trainWork) 
 	t.mu.Lock()
 	t.runs[a.Trial] = r
 	t.mu.Unlock()
-	if err := t.storage.MakeTrialDir(r.dir, w.params); noSpace(err) || err == nil && r.from.ID != 0 {
+	if err := t.storage.MakeTrialDir(r.dir, w.params); diskspace.IsFull(err) || err == nil && r.from.ID != 0 {
 		t.saving.Go(func() { t.house(ctx, r, w.params) })
 	} else {
 		t.place(ctx, r, err)
@@ -349,7 +354,7 @@ func (t *training) save(a core.SaveAttempt, dir string) {
 // ask orders a save; one that cannot be made is reported as failed.
 func (t *training) ask(no core.TrialNo, attempt uint32, s pendingSave, kind train.CommandKind, dir string) {
 	var err error
-	if s.dir, err = storage.Stage(dir, s.id); noSpace(err) {
+	if s.dir, err = storage.Stage(dir, s.id); diskspace.IsFull(err) {
 		go t.resave(&run{trial: no, attempt: attempt, dir: dir}, s, err.Error())
 		return
 	}
@@ -391,7 +396,7 @@ func (t *training) commit(dir string, id uint32, m storage.Manifest, prepare fun
 		if d := t.clock.Since(started); d > slowSave {
 			t.log.Slow("saving a checkpoint", d)
 		}
-		t.inbox.post(&core.CheckpointSaved{Trial: core.TrialNo(m.Trial), Attempt: m.Attempt, ID: id, Iteration: m.Iteration, Bytes: bytes})
+		t.inbox.Post(&core.CheckpointSaved{Trial: core.TrialNo(m.Trial), Attempt: m.Attempt, ID: id, Iteration: m.Iteration, Bytes: bytes})
 	}()
 }
 
@@ -403,7 +408,7 @@ func (t *training) stopRun(a core.StopAttempt, dir string) {
 	var save pendingSave
 	if a.SaveID != 0 {
 		staged, err := t.stage(a, dir)
-		if noSpace(err) {
+		if diskspace.IsFull(err) {
 			go t.stopLater(a, dir)
 			return
 		}
@@ -463,7 +468,7 @@ func (t *training) force(r *run) {
 
 // close ends every process; what still runs is killed.
 func (t *training) close() {
-	t.work.close()
+	t.work.Close()
 	<-t.done
 	close(t.ending)
 	t.mu.Lock()

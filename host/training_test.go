@@ -12,7 +12,13 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/clock"
+	"github.com/tunehost/tunehost/host/clock/clocktest"
+	"github.com/tunehost/tunehost/host/diskspace"
+	"github.com/tunehost/tunehost/host/hostlog"
+	"github.com/tunehost/tunehost/host/inbox"
 	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/host/queue"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/train"
@@ -67,7 +73,7 @@ func (s *scripted) told(kind train.CommandKind) bool {
 }
 
 // trains is the driver of trainables with one such process, and a trial begun.
-func trains(t *testing.T, clock Clock) (*training, *scripted) {
+func trains(t *testing.T, clock clock.Clock) (*training, *scripted) {
 	t.Helper()
 	d, err := storage.At(t.TempDir())
 	if err != nil {
@@ -77,21 +83,21 @@ func trains(t *testing.T, clock Clock) (*training, *scripted) {
 		t.Fatal(err)
 	}
 	p := newScripted()
-	log := NewLog(hclog.NewNullLogger())
+	log := hostlog.New(hclog.NewNullLogger())
 	x := &training{open: func(context.Context, []string) (plugin.Trainer, error) { return p, nil }, shared: true, grace: time.Second,
-		inbox: newInbox(), log: log, clock: clock, storage: d, disk: &disk{log: log}, work: newQueue[trainWork](),
+		inbox: inbox.New(), log: log, clock: clock, storage: d, disk: diskspace.New(log, clock), work: queue.New[trainWork](),
 		done: make(chan struct{}), ending: make(chan struct{}), runs: map[core.TrialNo]*run{}, exporting: map[core.TrialNo]*run{}, workers: map[*worker]bool{}, names: map[string]bool{}}
 	go x.run(t.Context())
 	t.Cleanup(x.close)
-	x.work.put(trainWork{action: core.StartAttempt{Trial: 0, Attempt: 1}, trial: &sdk.Trial{Dir: d.Trial("0"), Params: []byte(`{}`)}, dir: d.Trial("0"), params: []byte(`{}`)})
-	x.work.flush()
+	x.work.Put(trainWork{action: core.StartAttempt{Trial: 0, Attempt: 1}, trial: &sdk.Trial{Dir: d.Trial("0"), Params: []byte(`{}`)}, dir: d.Trial("0"), params: []byte(`{}`)})
+	x.work.Flush()
 	soon(t, "its start", func() bool { return p.told(train.Start) })
 	return x, p
 }
 
 func soon(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); !ok(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%s did not happen", what)
 		}
@@ -100,12 +106,12 @@ func soon(t *testing.T, what string, ok func() bool) {
 
 // heardOf waits until the core would have heard of the run's end, and returns all
 // that it would have heard.
-func heardOf(t *testing.T, x *training) (list []news, end *core.AttemptEnded) {
+func heardOf(t *testing.T, x *training) (list []inbox.News, end *core.AttemptEnded) {
 	t.Helper()
 	soon(t, "the run's end", func() bool {
-		for _, n := range x.inbox.take(nil) {
+		for _, n := range x.inbox.Take(nil) {
 			list = append(list, n)
-			if e, ok := n.event.(*core.AttemptEnded); ok {
+			if e, ok := n.Event.(*core.AttemptEnded); ok {
 				end = e
 			}
 		}
@@ -117,7 +123,7 @@ func heardOf(t *testing.T, x *training) (list []news, end *core.AttemptEnded) {
 // A process that speaks of runs that it was not given, answers what was not
 // asked, and goes on after the end is not heard.
 func TestEventsOfNoSense(t *testing.T) {
-	x, p := trains(t, SystemClock{})
+	x, p := trains(t, clock.System{})
 	ok := []sdk.Metric{{Name: "score", Value: 1}}
 	p.say <- []train.Event{
 		{Kind: train.Result, Run: 99, Metrics: ok},
@@ -131,22 +137,22 @@ func TestEventsOfNoSense(t *testing.T) {
 		{Kind: 77, Run: 1},
 	}
 	list, end := heardOf(t, x)
-	if len(list) != 2 || list[0].result == nil || end.Error != "" {
+	if len(list) != 2 || list[0].Result == nil || end.Error != "" {
 		t.Errorf("%d pieces of news, the end is %+v; want a result and a good end", len(list), end)
 	}
 }
 
 // B-053, B-050: a checkpoint of what was never reported does not count.
 func TestCheckpointOfNoSense(t *testing.T) {
-	x, p := trains(t, SystemClock{})
+	x, p := trains(t, clock.System{})
 	p.say <- []train.Event{{Kind: train.Result, Run: 1, Metrics: []sdk.Metric{{Name: "score"}}, Iteration: 3}}
-	x.work.put(trainWork{action: core.SaveAttempt{Trial: 0, Attempt: 1, ID: 1, Iteration: 3}, dir: x.storage.Trial("0")})
-	x.work.flush()
+	x.work.Put(trainWork{action: core.SaveAttempt{Trial: 0, Attempt: 1, ID: 1, Iteration: 3}, dir: x.storage.Trial("0")})
+	x.work.Flush()
 	soon(t, "the order to save", func() bool { return p.told(train.Save) })
 	p.say <- []train.Event{{Kind: train.Saved, Run: 1, Iteration: 4}, {Kind: train.Ended, Run: 1}}
 	list, _ := heardOf(t, x)
 	for _, n := range list {
-		switch e := n.event.(type) {
+		switch e := n.Event.(type) {
 		case *core.CheckpointSaved:
 			t.Errorf("it counts: %+v", e)
 		case *core.SaveFailed:
@@ -161,7 +167,7 @@ func TestCheckpointOfNoSense(t *testing.T) {
 // shares its process with others is given a last moment, and then the process is
 // killed all the same. Nothing that it says meanwhile is heard.
 func TestNonsenseIsStopped(t *testing.T) {
-	x, p := trains(t, newWarp(50))
+	x, p := trains(t, clocktest.New(50))
 	bad := train.Event{Kind: train.Result, Run: 1, Metrics: []sdk.Metric{{Name: ""}}}
 	good := train.Event{Kind: train.Result, Run: 1, Metrics: []sdk.Metric{{Name: "score", Value: 1}}}
 	p.say <- []train.Event{good, bad, good, {Kind: train.Log, Run: 1, Text: "hello"}}
@@ -180,10 +186,10 @@ func TestNonsenseIsStopped(t *testing.T) {
 
 // Lines for the log beyond 1 MiB a second are dropped and counted.
 func TestFloodOfLogs(t *testing.T) {
-	x, p := trains(t, SystemClock{})
+	x, p := trains(t, clock.System{})
 	seen := &screenful{}
-	x.log = NewLog(hclog.New(&hclog.LoggerOptions{Output: seen}))
-	line := train.Event{Kind: train.Log, Run: 1, Text: strings.Repeat("z", 1<<10)}
+	x.log = hostlog.New(hclog.New(&hclog.LoggerOptions{Output: seen}))
+	line, began := train.Event{Kind: train.Log, Run: 1, Text: strings.Repeat("z", 1<<10)}, time.Now()
 	for range 64 {
 		events := make([]train.Event, 256)
 		for i := range events {
@@ -196,8 +202,9 @@ func TestFloodOfLogs(t *testing.T) {
 		p.say <- []train.Event{{Kind: train.Log, Run: 1, Text: "the next line"}}
 		return strings.Contains(seen.String(), "lines dropped: it prints more than 1 MiB a second")
 	})
-	if n := len(seen.String()); n > 12<<20 {
-		t.Errorf("%d bytes were written", n)
+	// A line has some bytes more in the log.
+	if n, allowed := len(seen.String()), (3+int(time.Since(began).Seconds()))<<20*11/10; n > allowed {
+		t.Errorf("%d bytes were written, %d are allowed", n, allowed)
 	}
 	p.say <- []train.Event{{Kind: train.Ended, Run: 1}}
 	heardOf(t, x)
@@ -207,12 +214,12 @@ func TestFloodOfLogs(t *testing.T) {
 // that it may report ahead count.
 func TestRunsTooFarAhead(t *testing.T) {
 	for _, c := range []struct{ ahead, credits, taken int }{{0, 0, 1}, {2, 0, 3}, {1, 4, 6}} {
-		x, p := trains(t, SystemClock{})
+		x, p := trains(t, clock.System{})
 		x.mu.Lock()
 		x.runs[0].start.RunAhead = c.ahead
 		x.mu.Unlock()
-		x.work.put(trainWork{action: core.ContinueAttempt{Trial: 0, Attempt: 1, Credits: uint32(c.credits)}})
-		x.work.flush()
+		x.work.Put(trainWork{action: core.ContinueAttempt{Trial: 0, Attempt: 1, Credits: uint32(c.credits)}})
+		x.work.Flush()
 		soon(t, "the credits", func() bool { return p.told(train.Continue) })
 		for range c.taken + 5 {
 			p.say <- []train.Event{{Kind: train.Result, Run: 1, Metrics: []sdk.Metric{{Name: "score", Value: 1}}}}

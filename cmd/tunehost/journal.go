@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -129,21 +128,12 @@ func (j *journaling) print(ctx context.Context, r *chronicle.Reader) error {
 
 // rest prints what is there now.
 func (j *journaling) rest(r *chronicle.Reader) error {
-	for {
-		e, err := r.Next()
-		if errors.Is(err, io.EOF) {
+	return r.Each(func(e *chronicle.Entry) error {
+		if e.Number < j.from || j.trial != nil && !e.About(*j.trial) {
 			return nil
 		}
-		if err != nil {
-			return err
-		}
-		if e.Number < j.from || j.trial != nil && !e.About(*j.trial) {
-			continue
-		}
-		if err := j.put(e); err != nil {
-			return err
-		}
-	}
+		return j.put(e)
+	})
 }
 
 // put prints an entry, or holds it back while it may not be among the last.

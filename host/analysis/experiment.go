@@ -2,7 +2,6 @@ package analysis
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/naming"
+	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/host/storage"
 )
@@ -62,11 +62,10 @@ func (e *Experiment) verify() error {
 	if err != nil {
 		return err
 	}
-	_, err = journal.Verify(e.replay.dir, journal.Options{RunID: id}, func(uint64, [][]byte) error { return nil })
-	if err != nil && !errors.Is(err, journal.ErrNoJournal) {
-		return fmt.Errorf("%s: %w", e.dir.Journal(), err)
+	if _, err = recorded.Verify(e.dir.Journal(), id); errors.Is(err, journal.ErrNoJournal) {
+		return nil
 	}
-	return nil
+	return err
 }
 
 // Is says whether an experiment is in the directory.
@@ -93,7 +92,7 @@ func (e *Experiment) Refresh() (changed bool, err error) {
 		}
 	}
 	if err != nil {
-		return false, fmt.Errorf("%s: %w", e.dir.Journal(), err)
+		return false, err
 	}
 	return n > 0 || rewound || was != e.alive, nil
 }

@@ -118,14 +118,17 @@ func (l *Lease) begin(ctx context.Context) (bool, error) {
 	return l.store.putNew(ctx, leaseFile, l.text())
 }
 
-// outlive waits until a lease has not been renewed for long enough.
+// outlive waits until a lease has not been renewed for long enough. The last look is
+// after that, also where this host itself was kept from looking meanwhile.
 func (l *Lease) outlive(ctx context.Context, was claim) error {
-	for end := time.Now().Add(l.timing.Expire); time.Now().Before(end); {
+	end := time.Now().Add(l.timing.Expire)
+	for over := false; !over; {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-time.After(min(l.timing.Renew, time.Until(end))):
 		}
+		over = !time.Now().Before(end)
 		now, err := l.store.claim(ctx)
 		if err != nil {
 			return err

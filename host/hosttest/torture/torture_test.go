@@ -27,12 +27,43 @@ var (
 var counters = struct {
 	sync.Mutex
 	of map[string]int
-}{of: map[string]int{}}
+	// tried and suffered are how often each fault was drawn, and was done indeed.
+	tried, suffered map[string]int
+}{of: map[string]int{}, tried: map[string]int{}, suffered: map[string]int{}}
 
 func count(what string) {
 	counters.Lock()
 	counters.of[what]++
 	counters.Unlock()
+}
+
+// inflict does a fault to a host, and notes whether it could.
+func (h *host) inflict(t testing.TB, f fault, rng *rand.Rand) {
+	before := h.harmed
+	h.harmed = false
+	f.do(t, h, rng)
+	counters.Lock()
+	counters.tried[f.name]++
+	if h.harmed {
+		counters.suffered[f.name]++
+	}
+	if h.spared != "" {
+		counters.suffered[f.name]++ // none can here
+	}
+	counters.Unlock()
+	h.harmed = h.harmed || before
+}
+
+// checkSuffered: a fault that is drawn again and again, and never comes to anything,
+// tests nothing.
+func checkSuffered(t *testing.T) {
+	counters.Lock()
+	defer counters.Unlock()
+	for name, n := range counters.tried {
+		if n >= 20 && counters.suffered[name] == 0 {
+			t.Errorf("%q was tried %d times, and nothing has ever suffered it", name, n)
+		}
+	}
 }
 
 func counted() string {
@@ -81,6 +112,7 @@ func TestTorture(t *testing.T) {
 			})
 		}
 	})
+	checkSuffered(t)
 	t.Logf("\n%s", counted())
 }
 
@@ -121,7 +153,7 @@ func (x *experiment) suffer(t testing.TB, rng *rand.Rand, faults *int) (done boo
 	h := x.start(t)
 	for *faults > 0 && !h.within(time.Duration(rng.ExpFloat64()*float64(250*time.Millisecond))) {
 		f := draw(x, rng)
-		f.do(t, h, rng)
+		h.inflict(t, f, rng)
 		*faults--
 	}
 	h.ends(t)

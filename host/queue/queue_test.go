@@ -1,4 +1,4 @@
-package host
+package queue
 
 import (
 	"sync"
@@ -8,20 +8,20 @@ import (
 // All items arrive, in order, whatever the batches; a batch is valid until the
 // next one is taken.
 func TestQueueKeepsOrder(t *testing.T) {
-	q := newQueue[int]()
+	q := New[int]()
 	var putting sync.WaitGroup
 	putting.Go(func() {
 		for i := range 100_000 {
-			q.put(i)
+			q.Put(i)
 			if i%7 == 0 {
-				q.flush()
+				q.Flush()
 			}
 		}
-		q.close()
+		q.Close()
 	})
 	next := 0
 	for {
-		items, ok := q.take()
+		items, ok := q.Take()
 		if !ok {
 			break
 		}

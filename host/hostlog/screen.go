@@ -1,4 +1,4 @@
-package host
+package hostlog
 
 import (
 	"fmt"
@@ -12,23 +12,28 @@ import (
 // sameWarnings is how many warnings of one kind are shown; host.log has all.
 const sameWarnings = 3
 
-// screen shows warnings and errors to the user, one line each.
-type screen struct {
+// Screen shows warnings and errors to the user, one line each.
+type Screen struct {
 	mu   sync.Mutex
 	out  io.Writer
 	logs string // where the rest can be read
 	seen map[string]int
 }
 
-// to changes where the lines go: past a table that is redrawn, say.
-func (s *screen) to(out io.Writer) {
+// NewScreen writes to out, and says where the rest can be read.
+func NewScreen(out io.Writer, logs string) *Screen {
+	return &Screen{out: out, logs: logs, seen: map[string]int{}}
+}
+
+// To changes where the lines go: past a table that is redrawn, say.
+func (s *Screen) To(out io.Writer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.out = out
 }
 
 // Accept implements hclog.SinkAdapter.
-func (s *screen) Accept(_ string, level hclog.Level, msg string, _ ...any) {
+func (s *Screen) Accept(_ string, level hclog.Level, msg string, _ ...any) {
 	if level < hclog.Warn {
 		return
 	}

@@ -1,10 +1,12 @@
-package host
+// Package queue hands work from one goroutine to another: from the loop to each
+// driver of a plugin. What goes the other way is host/inbox.
+package queue
 
 import "sync"
 
-// queue hands items from the loop to one goroutine, which takes all that wait
+// Queue hands items from the loop to one goroutine, which takes all that wait
 // at once. The loop never waits for it.
-type queue[T any] struct {
+type Queue[T any] struct {
 	mu     sync.Mutex
 	ready  sync.Cond
 	items  []T
@@ -15,24 +17,26 @@ type queue[T any] struct {
 // maxSpare keeps what one flood has made from being kept for ever.
 const maxSpare = 1 << 14
 
-func newQueue[T any]() *queue[T] {
-	q := &queue[T]{}
+// New is an empty queue.
+func New[T any]() *Queue[T] {
+	q := &Queue[T]{}
 	q.ready.L = &q.mu
 	return q
 }
 
-// put adds items without waking the taker; flush does.
-func (q *queue[T]) put(item T) {
+// Put adds items without waking the taker; Flush does.
+func (q *Queue[T]) Put(item T) {
 	q.mu.Lock()
 	q.items = append(q.items, item)
 	q.mu.Unlock()
 }
 
-func (q *queue[T]) flush() { q.ready.Signal() }
+// Flush wakes the taker.
+func (q *Queue[T]) Flush() { q.ready.Signal() }
 
-// take waits for items and returns them all; false after close. The slice is
+// Take waits for items and returns them all; false after Close. The slice is
 // valid until the next call.
-func (q *queue[T]) take() ([]T, bool) {
+func (q *Queue[T]) Take() ([]T, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for len(q.items) == 0 && !q.closed {
@@ -47,8 +51,8 @@ func (q *queue[T]) take() ([]T, bool) {
 	return items, len(items) > 0
 }
 
-// poll is take without the wait.
-func (q *queue[T]) poll() []T {
+// Poll is Take without the wait.
+func (q *Queue[T]) Poll() []T {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	items := q.items
@@ -56,14 +60,15 @@ func (q *queue[T]) poll() []T {
 	return items
 }
 
-// empty says that nothing waits now.
-func (q *queue[T]) empty() bool {
+// Empty says that nothing waits now.
+func (q *Queue[T]) Empty() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return len(q.items) == 0
 }
 
-func (q *queue[T]) close() {
+// Close lets the taker take what is there, and no more after that.
+func (q *Queue[T]) Close() {
 	q.mu.Lock()
 	q.closed = true
 	q.mu.Unlock()

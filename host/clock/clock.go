@@ -1,4 +1,7 @@
-package host
+// Package clock is where time comes from for the loop and those that it drives.
+// Each of them is given a Clock and asks nothing else for the time, so that an
+// experiment can be run in one that is simulated.
+package clock
 
 import "time"
 
@@ -13,16 +16,16 @@ type Clock interface {
 	AfterFunc(d time.Duration, f func()) (stop func() bool)
 }
 
-// SystemClock is the machine's.
-type SystemClock struct{}
+// System is the machine's.
+type System struct{}
 
 // Now implements Clock.
-func (SystemClock) Now() time.Time { return time.Now() }
+func (System) Now() time.Time { return time.Now() }
 
 // Since implements Clock.
-func (SystemClock) Since(t time.Time) time.Duration { return time.Since(t) }
+func (System) Since(t time.Time) time.Duration { return time.Since(t) }
 
 // AfterFunc implements Clock.
-func (SystemClock) AfterFunc(d time.Duration, f func()) func() bool {
+func (System) AfterFunc(d time.Duration, f func()) func() bool {
 	return time.AfterFunc(d, f).Stop
 }

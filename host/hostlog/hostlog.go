@@ -1,7 +1,11 @@
-package host
+// Package hostlog is the experiment's log: the file host.log, and what of it the
+// user sees at once. All of the host writes to it; what plugins and trials say is
+// made harmless before (host/untrusted).
+package hostlog
 
 import (
 	"fmt"
+	"io"
 	"sync"
 	"time"
 
@@ -16,8 +20,17 @@ type Log struct {
 	said map[string]bool
 }
 
-// NewLog writes to a logger.
-func NewLog(l hclog.Logger) *Log { return &Log{Logger: l, said: map[string]bool{}} }
+// Open writes to a file, host.log; warnings go to the screen too, if there is one.
+func Open(file io.Writer, screen *Screen) *Log {
+	l := hclog.NewInterceptLogger(&hclog.LoggerOptions{Name: "tunehost", Level: hclog.Debug, Output: file, TimeFormat: time.RFC3339Nano})
+	if screen != nil {
+		l.RegisterSink(screen)
+	}
+	return New(l)
+}
+
+// New writes to a logger.
+func New(l hclog.Logger) *Log { return &Log{Logger: l, said: map[string]bool{}} }
 
 // Once warns, the first time for a key.
 func (l *Log) Once(key, text string) {

@@ -1,4 +1,4 @@
-package host
+package diskspace
 
 import (
 	"fmt"
@@ -18,13 +18,13 @@ func TestFailedRecordIsNotWaitedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	fs.SetRoom(10)
-	if _, err := j.Append([][]byte{make([]byte, 100)}); !noSpace(err) {
+	if _, err := j.Append([][]byte{make([]byte, 100)}); !IsFull(err) {
 		t.Fatalf("a full disk: %v", err)
 	}
 	fs.SetRoom(10)
 	fs.FailAt(fs.Ops()+2, journaltest.IO) // the part that was written cannot be cut off
 	_, err = j.Append([][]byte{make([]byte, 100)})
-	if noSpace(err) || !noSpace(fmt.Errorf("made: %w", syscall.ENOSPC)) {
+	if IsFull(err) || !IsFull(fmt.Errorf("made: %w", syscall.ENOSPC)) {
 		t.Fatalf("a record that failed: %v", err)
 	}
 }

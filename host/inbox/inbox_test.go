@@ -1,4 +1,4 @@
-package host
+package inbox
 
 import (
 	"testing"
@@ -9,20 +9,20 @@ import (
 // What is taken must not change when more is posted, however often nothing was
 // taken before.
 func TestInboxKeepsWhatWasTaken(t *testing.T) {
-	b := newInbox()
-	var spare []news
+	b := New()
+	var spare []News
 	for round := range uint32(5) {
 		for range round {
-			if got := b.take(spare); got != nil {
+			if got := b.Take(spare); got != nil {
 				t.Fatalf("took %v from an empty inbox", got)
 			}
 		}
-		b.post(&core.NodeLeft{ID: round})
-		batch := b.take(spare)
-		b.post(&core.NodeLeft{ID: 99})
-		if id := batch[0].event.(*core.NodeLeft).ID; len(batch) != 1 || id != round {
+		b.Post(&core.NodeLeft{ID: round})
+		batch := b.Take(spare)
+		b.Post(&core.NodeLeft{ID: 99})
+		if id := batch[0].Event.(*core.NodeLeft).ID; len(batch) != 1 || id != round {
 			t.Fatalf("round %d: took %d items, the first is %d", round, len(batch), id)
 		}
-		spare = b.take(batch)
+		spare = b.Take(batch)
 	}
 }
