@@ -9,7 +9,9 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/tunehost/tunehost/core/resource"
+	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/local"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
@@ -26,8 +28,8 @@ func tryPlugins(ctx context.Context, o Options, e *config.Experiment, nodes []re
 	if err != nil {
 		return err
 	}
-	opener := &opener{experiment: e, plugins: o.Plugins, loader: l, baseDir: l.dir, log: NewLog(hclog.NewNullLogger()),
-		clock: SystemClock{}, mark: local.NewMark(l.dir), capacity: capacityOf(nodes), inProcess: true}
+	opener := &opener{experiment: e, plugins: o.Plugins, loader: l, baseDir: l.dir, log: hostlog.New(hclog.NewNullLogger()),
+		clock: clock.System{}, mark: local.NewMark(l.dir), capacity: capacityOf(nodes), inProcess: true}
 	var errs []error
 	for _, u := range refsOf(e) {
 		if !o.Start && !opener.isBundled(u.kind, u.ref) {
