@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/analysis"
 )
 
@@ -65,7 +66,11 @@ func (a *app) writeStatus(w io.Writer, s *analysis.Status, e *analysis.Experimen
 	}
 	add("files", s.Dir)
 	if s.State == analysis.Interrupted {
-		add("next", "`tunehost resume "+shellWord(s.Dir)+"` goes on; what was RUNNING starts from its last checkpoint")
+		next := "`tunehost resume " + shellWord(s.Dir) + "` goes on"
+		if s.Counts[core.Running] > 0 {
+			next += "; what was RUNNING starts from its last checkpoint"
+		}
+		add("next", next)
 	}
 	if _, err := fmt.Fprintln(w, a.bold(head)); err != nil {
 		return err

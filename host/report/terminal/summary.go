@@ -158,7 +158,7 @@ func (s *summary) failures() {
 	}
 }
 
-// group is trials that failed with the same message.
+// group is trials that failed with the same message, but for the place of their own files.
 type group struct {
 	message string
 	trials  []report.Trial
@@ -168,10 +168,14 @@ func sameMessage(trials []report.Trial) []*group {
 	var list []*group
 	by := map[string]*group{}
 	for _, t := range trials {
-		g := by[t.Error]
+		said := t.Error
+		if t.Dir != "" {
+			said = strings.ReplaceAll(said, t.Dir, "")
+		}
+		g := by[said]
 		if g == nil {
 			g = &group{message: t.Error}
-			by[t.Error] = g
+			by[said] = g
 			list = append(list, g)
 		}
 		g.trials = append(g.trials, t)

@@ -256,3 +256,19 @@ func TestNothingToGoOnWith(t *testing.T) {
 		}
 	}
 }
+
+// B-078: messages that differ in the trial's own directory alone are told once.
+func TestSameFailureInOtherPlaces(t *testing.T) {
+	var failed []report.Trial
+	for no := range core.TrialNo(3) {
+		dir := fmt.Sprintf("/results/x/trials/%05d_a", no)
+		failed = append(failed, report.Trial{Number: no, Dir: dir, Error: "exit status 2: cannot open " + dir + "/data"})
+	}
+	if groups := sameMessage(failed); len(groups) != 1 || len(groups[0].trials) != 3 {
+		t.Errorf("%d groups, want one of 3 trials", len(groups))
+	}
+	failed[1].Error = "killed"
+	if groups := sameMessage(failed); len(groups) != 2 {
+		t.Errorf("%d groups, want 2", len(groups))
+	}
+}
