@@ -120,8 +120,10 @@ func (s *session) occupy(dir storage.Dir) (err error) {
 	if err := dir.Create(); err != nil {
 		return &UserError{err}
 	}
-	if s.lock, err = journal.LockDir(dir.Path(), s.clock.Now()); err != nil {
-		return &UserError{err}
+	if s.lock = s.remote.locked(); s.lock == nil {
+		if s.lock, err = journal.LockDir(dir.Path(), s.clock.Now()); err != nil {
+			return &UserError{err}
+		}
 	}
 	f, err := os.OpenFile(dir.Log(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
