@@ -9,6 +9,7 @@ import (
 	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/inbox"
 	"github.com/tunehost/tunehost/host/training"
+	"github.com/tunehost/tunehost/host/translation"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -16,7 +17,7 @@ import (
 // only the loop can look up in the machine.
 type crew struct {
 	machine    *core.Machine
-	translate  *translator
+	translate  *translation.Translator
 	traits     traits
 	searching  *consulting.Searching
 	scheduling *consulting.Scheduling
@@ -79,7 +80,7 @@ func (c *crew) tell(o core.Observation) {
 }
 
 func (c *crew) event(o core.Observation, t sdk.Traits) sdk.Event {
-	e, err := c.translate.event(o, t)
+	e, err := c.translate.Event(o, t)
 	if err != nil {
 		c.log.Error("trial cannot be told to plugins: "+err.Error(), "trial", o.Trial)
 	}
