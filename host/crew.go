@@ -7,6 +7,8 @@ import (
 	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/inbox"
+	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/telling"
 	"github.com/tunehost/tunehost/host/training"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
@@ -20,10 +22,11 @@ type crew struct {
 	searching  *searching
 	scheduling *scheduling
 	training   *training.Driver // nil in ask and tell
-	publishing *publishing
-	narrator   *narrator
-	board      *board
+	publishing *telling.Publisher
+	narrator   *telling.Narrator
+	board      *telling.Board
 	trials     *trials
+	remote     *remote
 	inbox      *inbox.Inbox
 	log        *hostlog.Log
 	clock      clock.Clock
@@ -45,7 +48,7 @@ func (c *crew) Do(a core.Action) {
 	case core.Warn:
 		c.warn(a)
 	case core.DeleteCheckpoint:
-		c.publishing.delete(c.trials.storage, c.trials.dir(a.Trial), a.ID)
+		c.delete(a)
 	case core.Finish:
 		// The loop ends with it.
 	default:
@@ -60,8 +63,8 @@ func (c *crew) Flush() {
 	if c.training != nil {
 		c.training.Flush()
 	}
-	c.publishing.flush()
-	c.board.write(false)
+	c.publishing.Flush()
+	c.board.Write(false)
 }
 
 // tell hands an observation to each of those who shall hear it.
@@ -73,8 +76,19 @@ func (c *crew) tell(o core.Observation) {
 		c.scheduling.put(scheduleWork{event: c.event(o, c.traits.scheduler), due: o.Due})
 	}
 	if o.To&core.ToReporters != 0 {
-		c.publishing.tell(c.narrator.event(o))
+		c.publishing.Tell(c.narrator.Event(o))
 	}
+}
+
+// delete removes a checkpoint, and its copy before it, once the record is safe.
+func (c *crew) delete(a core.DeleteCheckpoint) {
+	d, dir := c.trials.storage, c.trials.dir(a.Trial)
+	remove := func() {
+		if err := d.RemoveCheckpoint(dir, a.ID); err != nil {
+			c.log.Warn("a checkpoint could not be deleted: " + err.Error())
+		}
+	}
+	c.publishing.Later(func() { c.remote.delete(storage.CheckpointDir(dir, a.ID), remove) })
 }
 
 func (c *crew) event(o core.Observation, t sdk.Traits) sdk.Event {
