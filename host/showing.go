@@ -44,7 +44,7 @@ func (s *session) reporters() []*telling.Teller {
 			continue // given up at its start
 		}
 		if after > s.toldBefore {
-			s.log.Warn(fmt.Sprintf("reporter %s says that it has heard all up to event %d, but there are only %d: it hears of nothing until then", r.Title, after, s.toldBefore, 0))
+			s.log.Warn(fmt.Sprintf("reporter %s says that it has heard all up to event %d, but there are only %d: it hears of nothing until then", r.Title, after, s.toldBefore))
 		}
 		list = append(list, s.teller(r.Title, r, after, telling.MostForPlugin))
 	}
