@@ -238,7 +238,7 @@ func (o *opener) trainableRef() (config.PluginRef, []byte, error) {
 		return *t.Plugin, t.Plugin.Options, nil
 	}
 	options, err := json.Marshal(o.commandOptions())
-	return config.PluginRef{Name: commandPlugin, Options: options}, options, err
+	return config.PluginRef{Name: commandPlugin, Options: options, Pos: o.experiment.PosOf("trainable")}, options, err
 }
 
 func (o *opener) commandOptions() map[string]any {

@@ -280,6 +280,21 @@ func Fetch(ctx context.Context, url string) (dir string, done func(), err error)
 	return d.Path(), done, nil
 }
 
+// RunsOn is the machine on which an experiment of a storage elsewhere runs, as far as
+// that can be told without waiting; "" where none does.
+func RunsOn(ctx context.Context, url string) string {
+	s, err := mirror.OpenToRead(ctx, url)
+	if err != nil {
+		return ""
+	}
+	defer s.Close()
+	machine, err := s.HeldBy(ctx, mirror.DefaultTiming, time.Now())
+	if err != nil {
+		return "" // whoever reads the record hears of it
+	}
+	return machine
+}
+
 func noneThere(url string, err error) error {
 	if errors.Is(err, mirror.ErrNone) {
 		return fmt.Errorf("%s: there is no experiment here; `tunehost ls %s` shows those that there are", url, strings.TrimSuffix(url, "/"+filepath.Base(url)))

@@ -315,6 +315,9 @@ func (s *session) run(ctx context.Context) (Ended, error) {
 		err = cause
 	}
 	deaf()
+	if err == nil {
+		s.board.write(true) // what is shown last is how it ended
+	}
 	s.stopDrivers(err != nil)
 	s.remote.finish(s)
 	if s.broken = err != nil; s.broken {
