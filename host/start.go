@@ -316,7 +316,7 @@ func (s *session) run(ctx context.Context) (Ended, error) {
 	}
 	deaf()
 	if err == nil {
-		s.board.write(true) // what is shown last is how it ended
+		s.board.Write(true) // what is shown last is how it ended
 	}
 	s.stopDrivers(err != nil)
 	s.remote.finish(s)
