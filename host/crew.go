@@ -5,6 +5,7 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/clock"
+	"github.com/tunehost/tunehost/host/consulting"
 	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/inbox"
 	"github.com/tunehost/tunehost/host/storage"
@@ -19,8 +20,8 @@ type crew struct {
 	machine    *core.Machine
 	translate  *translator
 	traits     traits
-	searching  *searching
-	scheduling *scheduling
+	searching  *consulting.Searching
+	scheduling *consulting.Scheduling
 	training   *training.Driver // nil in ask and tell
 	publishing *telling.Publisher
 	narrator   *telling.Narrator
@@ -42,7 +43,7 @@ func (c *crew) Do(a core.Action) {
 	case core.Tell:
 		c.tell(a.Observation)
 	case core.AskSearcher:
-		c.searching.work.Put(searchWork{ask: &a})
+		c.searching.Put(consulting.SearchWork{Ask: &a})
 	case core.SetTimer:
 		c.setTimer(a)
 	case core.Warn:
@@ -58,8 +59,8 @@ func (c *crew) Do(a core.Action) {
 
 // Flush implements Crew.
 func (c *crew) Flush() {
-	c.searching.work.Flush()
-	c.scheduling.work.Flush()
+	c.searching.Flush()
+	c.scheduling.Flush()
 	if c.training != nil {
 		c.training.Flush()
 	}
@@ -70,10 +71,10 @@ func (c *crew) Flush() {
 // tell hands an observation to each of those who shall hear it.
 func (c *crew) tell(o core.Observation) {
 	if o.To&core.ToSearcher != 0 {
-		c.searching.work.Put(searchWork{event: c.event(o, c.traits.searcher)})
+		c.searching.Put(consulting.SearchWork{Event: c.event(o, c.traits.searcher)})
 	}
 	if o.To&core.ToScheduler != 0 && !c.traits.scheduler.Quiet {
-		c.scheduling.put(scheduleWork{event: c.event(o, c.traits.scheduler), due: o.Due})
+		c.scheduling.Put(consulting.ScheduleWork{Event: c.event(o, c.traits.scheduler), Due: o.Due})
 	}
 	if o.To&core.ToReporters != 0 {
 		c.publishing.Tell(c.narrator.Event(o))

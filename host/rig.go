@@ -22,6 +22,7 @@ import (
 	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/runfile"
+	"github.com/tunehost/tunehost/host/snapshots"
 	"github.com/tunehost/tunehost/host/training"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
@@ -46,7 +47,7 @@ type Rig struct {
 	SegmentBytes int64
 	// Snapshots keeps plugins' snapshots, which are made every SnapshotEvery
 	// events, or as usual where that is 0.
-	Snapshots     Shelf
+	Snapshots     snapshots.Shelf
 	SnapshotEvery uint64
 	// Nodes are those that are there when a host starts.
 	Nodes []resource.Node
@@ -179,7 +180,7 @@ func (r *Rig) turned(s *session) *Turned {
 		r.Witness.Applied(e)
 		heard(e)
 	}
-	c.scheduling.checkStuck()
+	c.scheduling.CheckStuck()
 	return t
 }
 
@@ -245,30 +246,28 @@ func (t *Turned) Over() bool { return t.s.loop.finished || t.s.loop.over() }
 // answers is held until DeliverDecisions.
 func (t *Turned) Decide() bool {
 	s := t.s.crew.scheduling
-	items := s.work.Poll()
-	if len(items) == 0 || t.silent {
+	if t.silent {
 		return false
 	}
-	defer t.hold(&s.inbox, t.decisions)()
-	if s.take(context.Background(), items) != nil {
-		t.silent = true
-	} else if s.work.Empty() {
-		s.checkStuck()
+	defer t.hold(&s.Inbox, t.decisions)()
+	busy, err := s.Turn(context.Background())
+	if t.silent = err != nil; busy && !t.silent && s.Idle() {
+		s.CheckStuck()
 	}
-	return true
+	return busy
 }
 
 // Suggest has the searcher take what waits for it, if anything does. What it
 // answers is held until DeliverSuggestions.
 func (t *Turned) Suggest() bool {
 	s := t.s.crew.searching
-	items := s.work.Poll()
-	if len(items) == 0 || t.mute {
+	if t.mute {
 		return false
 	}
-	defer t.hold(&s.inbox, t.suggestions)()
-	t.mute = s.handle(context.Background(), items) != nil
-	return true
+	defer t.hold(&s.Inbox, t.suggestions)()
+	busy, err := s.Turn(context.Background())
+	t.mute = err != nil
+	return busy
 }
 
 // hold has a driver post elsewhere until the function that it returns is called.

@@ -14,6 +14,7 @@ import (
 	"github.com/tunehost/tunehost/core/resource"
 	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/consulting"
 	"github.com/tunehost/tunehost/host/diskspace"
 	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/inbox"
@@ -24,6 +25,7 @@ import (
 	"github.com/tunehost/tunehost/host/report/files"
 	"github.com/tunehost/tunehost/host/report/terminal"
 	"github.com/tunehost/tunehost/host/runfile"
+	"github.com/tunehost/tunehost/host/snapshots"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/telling"
 	"github.com/tunehost/tunehost/host/training"
@@ -80,7 +82,7 @@ type session struct {
 	last    int64 // running time of the last event recorded by an earlier host
 	begun   bool  // an earlier host has recorded something
 	given   int   // points of the file that are trials already
-	untold  []scheduleWork
+	untold  []consulting.ScheduleWork
 	early   []report.Event // observations made before the drivers run
 	failure chan error
 	broken  bool // it ended with an error, which was told
@@ -403,18 +405,18 @@ func (s *session) hear(e core.Event, actions []core.Action) {
 			s.early = append(s.early, s.narrator.Event(o))
 		}
 	}
-	for len(s.untold) > 0 && s.untold[0].event.Number <= s.machine.Decided() {
+	for len(s.untold) > 0 && s.untold[0].Event.Number <= s.machine.Decided() {
 		s.untold = s.untold[1:]
 	}
 }
 
-func (s *session) untoldOf(o core.Observation) scheduleWork {
+func (s *session) untoldOf(o core.Observation) consulting.ScheduleWork {
 	t := translator{machine: s.machine, encode: s.encode}
 	e, err := t.event(o, sdk.Traits{Metrics: true})
 	if err != nil {
 		s.log.Error(err.Error())
 	}
-	return scheduleWork{event: e, due: o.Due}
+	return consulting.ScheduleWork{Event: e, Due: o.Due}
 }
 
 func (s *session) encode(params []byte) (space.Point, error) {
@@ -424,12 +426,12 @@ func (s *session) encode(params []byte) (space.Point, error) {
 func (s *session) opener() *opener {
 	o := &opener{experiment: s.experiment, seed: s.file.Seed, capacity: s.file.Capacity, plugins: s.options.Plugins, loader: s.loader, baseDir: dirOf(s.file.File),
 		log: s.log, logPath: s.dir.Log(), clock: s.clock, mark: s.mark, timeout: s.options.CallTimeout, inProcess: s.options.inProcess, direct: s.options.virtual && s.rig == nil,
-		run: s.file.RunID, snapshotEvery: cmp.Or(s.options.snapshotEvery, snapshotEvery)}
+		run: s.file.RunID, snapshotEvery: cmp.Or(s.options.snapshotEvery, snapshots.Every)}
 	switch {
 	case s.rig != nil:
 		o.alone, o.shelf = true, s.rig.Snapshots
 	case s.lock != nil:
-		o.shelf = folderShelf(s.dir.Snapshots())
+		o.shelf = snapshots.Folder(s.dir.Snapshots())
 	}
 	return o
 }
