@@ -1,0 +1,71 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/tunehost/tunehost/core/resource"
+	"github.com/tunehost/tunehost/host/clock"
+	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/hostlog"
+	"github.com/tunehost/tunehost/host/local"
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// tryTimeout is how long all plugins together may take to say whether they would.
+const tryTimeout = 2 * time.Minute
+
+// tryPlugins finds what only plugins themselves can say: whether their options are
+// well, and whether searcher and scheduler take the problem.
+func tryPlugins(ctx context.Context, o Options, e *config.Experiment, nodes []resource.Node) error {
+	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
+	defer cancel()
+	l, err := newLoader(o.Plugins, e, dirOf(e.File))
+	if err != nil {
+		return err
+	}
+	opener := &opener{experiment: e, plugins: o.Plugins, loader: l, baseDir: l.dir, log: hostlog.New(hclog.NewNullLogger()),
+		clock: clock.System{}, mark: local.NewMark(l.dir), capacity: capacityOf(nodes), inProcess: true}
+	var errs []error
+	for _, u := range refsOf(e) {
+		if !o.Start && !opener.isBundled(u.kind, u.ref) {
+			o.untried(u)
+			continue
+		}
+		errs = append(errs, at(u.ref.Pos, opener.try(ctx, u)))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return &UserError{err}
+	}
+	return nil
+}
+
+// untried says which options are not known to be well.
+func (o *Options) untried(u use) {
+	if o.Stderr != nil && string(u.ref.Options) != "{}" {
+		fmt.Fprintf(o.Stderr, "warning: %s: whether %s %q takes these options it only says when it runs; `tunehost validate --start` starts it to ask\n", u.ref.Pos, u.kind, u.ref.Name)
+	}
+}
+
+// try starts one plugin and ends it. Trainables and reporters are not opened: they
+// may load their data then, or write.
+func (o *opener) try(ctx context.Context, u use) error {
+	if o.isBundled(u.kind, u.ref) && u.kind != sdk.KindSearcher && u.kind != sdk.KindScheduler {
+		return nil
+	}
+	p, err := o.start(ctx, u.kind, u.ref, nil)
+	if err != nil {
+		return err
+	}
+	switch u.kind {
+	case sdk.KindSearcher:
+		_, err = p.OpenSearcher(ctx, o.problem(forSearcher), u.ref.Options, nil)
+	case sdk.KindScheduler:
+		_, err = p.OpenScheduler(ctx, o.problem(forScheduler), u.ref.Options, nil)
+	}
+	return errors.Join(err, p.Close())
+}
