@@ -85,7 +85,7 @@ func (l *Loader) find(kind sdk.Kind, ref config.PluginRef) (*Plugin, error) {
 		err = fmt.Errorf("%w; reporters that write files are %s", err, strings.Join(files.Formats(), ", "))
 	}
 	if err != nil {
-		return nil, at(ref.Pos, err)
+		return nil, config.At(ref.Pos, err)
 	}
 	p := &Plugin{Found: found, kind: kind, ref: ref, grant: l.granted(ref.Name, found.Name)}
 	if found.Bundled != nil {
@@ -93,9 +93,9 @@ func (l *Loader) find(kind sdk.Kind, ref config.PluginRef) (*Plugin, error) {
 		return p, p.checkOptions(p.info)
 	}
 	if p.sums, err = found.Folder.Check(); err != nil {
-		return nil, at(ref.Pos, err)
+		return nil, config.At(ref.Pos, err)
 	}
-	return p, at(ref.Pos, ungranted(kind, ref.Name, found.Folder, p.grant, len(l.experiment.Grants) > 0))
+	return p, config.At(ref.Pos, ungranted(kind, ref.Name, found.Folder, p.grant, len(l.experiment.Grants) > 0))
 }
 
 // granted is what the file grants a plugin, by the name or path by which it
@@ -107,16 +107,6 @@ func (l *Loader) granted(names ...string) config.Grant {
 		}
 	}
 	return config.Grant{}
-}
-
-// at gives an error the place in the file where the plugin is named; one that
-// stands in a file already keeps its place.
-func at(pos config.Pos, err error) error {
-	var many config.Errors
-	if _, placed := errors.AsType[*config.Error](err); err == nil || placed || errors.As(err, &many) {
-		return err
-	}
-	return &config.Error{Pos: pos, Msg: err.Error()}
 }
 
 // optionsError is the host's own word on options, as final as the plugin's.
