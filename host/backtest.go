@@ -40,7 +40,8 @@ func Backtest(ctx context.Context, dir string, o Options, workers int) (Simulate
 		}
 	}
 	o.Plugins = o.Plugins.With(recordedSearcher(rows))
-	o.Sets = append(slices.Clone(o.Sets), "searcher="+recordedName, fmt.Sprintf("trials=%d", len(rows)), "points=null", "learn_from=null", "restore=null")
+	o.Sets = append(slices.Clone(o.Sets), "searcher="+recordedName, fmt.Sprintf("trials=%d", len(rows)), "points=null", "learn_from=null", "restore=null",
+		"repeat=1") // the record has each run
 	return Simulate(ctx, o, func(s *space.Space) (*curves.Table, error) {
 		own, err := recordedRows(e, s)
 		if err != nil {

@@ -44,6 +44,8 @@ type Options struct {
 	// Extend takes changes of the searcher, the scheduler and the space as well,
 	// where an experiment goes on.
 	Extend bool
+	// Start lets Validate start plugins that are not bundled.
+	Start bool
 	// Clock is the machine's unless set.
 	Clock clock.Clock
 	// CallTimeout is the deadline of one call of a searcher, scheduler or
@@ -223,7 +225,20 @@ func (o *Options) read(options ...config.Option) (*config.Experiment, error) {
 // begin starts a new experiment.
 func begin(o Options, e *config.Experiment, dir storage.Dir) (*session, error) {
 	s := newSession(o, e)
-	return s.after(func() error { return s.occupy(dir) }, s.create)
+	return s.after(func() error { return s.occupy(dir) }, func() error {
+		s.doubt(e)
+		return s.create()
+	})
+}
+
+// doubt tells what is right in the file but surely not meant.
+func (s *session) doubt(e *config.Experiment) {
+	if e == nil {
+		return
+	}
+	for _, w := range e.Warnings {
+		s.log.Warn(w.Error())
+	}
 }
 
 // goOn takes up what is in the directory; e is the file as it is now, or nil.
@@ -252,6 +267,7 @@ func goOn(o Options, e *config.Experiment, dir storage.Dir) (*session, error) {
 		for _, text := range changed.ignored {
 			s.log.Warn(text)
 		}
+		s.doubt(e)
 		s.file = r
 		if changed.extends {
 			s.extends = recorded

@@ -14,6 +14,7 @@ import (
 	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/curves"
+	"github.com/tunehost/tunehost/host/demand"
 	"github.com/tunehost/tunehost/host/inbox"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
@@ -34,6 +35,8 @@ type Simulated struct {
 	// Cut is how many trials came to the end of what was recorded of them, and
 	// would have gone on.
 	Cut int
+	// Failure is why the first trial in ERROR failed.
+	Failure string
 	// Best is nil when no trial reported a finite value.
 	Best  *SimulatedBest
 	Curve []analysis.Step
@@ -178,7 +181,7 @@ func virtualNodes(e *config.Experiment, override string, workers int) ([]resourc
 		}
 		return nodes, nil
 	}
-	capacity, err := bundleOf(map[string]string{"cpu": fmt.Sprint(workers)})
+	capacity, err := demand.Bundle(map[string]string{"cpu": fmt.Sprint(workers)})
 	return []resource.Node{{ID: 1, Name: "virtual", Capacity: capacity}}, err
 }
 
@@ -393,6 +396,9 @@ func (m *simulation) sum() Simulated {
 		t := m.trained[no]
 		s.Trained, s.Whole = s.Trained+t.done, s.Whole+t.whole
 		s.States[m.machine.State(no)]++
+		if m.machine.State(no) == core.Errored && s.Failure == "" {
+			s.Failure = m.trials.report(no).Error
+		}
 	}
 	if no, value, ok := analysis.Best(m.machine, m.machine.Spec().Objectives[0], analysis.Last); ok {
 		s.Best = &SimulatedBest{Trial: m.trials.id(no), Number: no, Value: value, Params: m.machine.Params(no)}

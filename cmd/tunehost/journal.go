@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -163,7 +164,8 @@ func (j *journaling) show(e *chronicle.Entry) error {
 	if j.json {
 		return j.line(e)
 	}
-	_, err := fmt.Fprintf(j.out, "%6d  %10.3fs  %-20s %s\n", e.Number, e.At.Seconds(), e.Kind(), e.Text())
+	text := fmt.Sprintf("%6d  %10.3fs  %-20s %s", e.Number, e.At.Seconds(), e.Kind(), e.Text())
+	_, err := fmt.Fprintln(j.out, strings.TrimRight(text, " "))
 	return err
 }
 

@@ -24,6 +24,8 @@ type Experiment struct {
 	replay *replay
 	// alive: a host had the experiment's lock at the last Refresh.
 	alive bool
+	// runsOn is the machine on which a host is at work, where that is another one.
+	runsOn string
 	// elsewhere is the place of a part of the directory, where this is a copy.
 	elsewhere func(part string) string
 }
@@ -138,6 +140,9 @@ func (e *Experiment) Find(text string) (core.TrialNo, error) {
 // What is said of places is then at(part): of the experiment with part "", of a trial
 // "trials/NAME". Nothing is said of checkpoints and models, which are not there.
 func (e *Experiment) Elsewhere(at func(part string) string) { e.elsewhere = at }
+
+// RunsOn names the other machine on which a host is at work; "" where none is.
+func (e *Experiment) RunsOn(machine string) { e.runsOn = machine }
 
 // Place is where the experiment is, for people: a directory, or what Elsewhere says.
 func (e *Experiment) Place() string {

@@ -338,8 +338,8 @@ func (b *builder) storage() {
 	pos := b.at("storage").pos
 	switch bucket, _, _ := strings.Cut(strings.ReplaceAll(rest, "?", "/"), "/"); {
 	case !ok:
-		if scheme, rest, ok := strings.Cut(b.e.Storage, ":"); ok && slices.Contains(schemes, scheme) {
-			b.fail(pos, "found %s, expected two slashes after the colon: %s; a directory of that name is ./%s", quote(b.e.Storage), quote(wholeURL(scheme, rest)), b.e.Storage)
+		if url := MeantURL(b.e.Storage); url != "" {
+			b.fail(pos, "found %s, expected two slashes after the colon: %s; a directory of that name is ./%s", quote(b.e.Storage), quote(url), b.e.Storage)
 		}
 	case !slices.Contains(schemes, scheme):
 		b.fail(pos, "unknown storage %s, expected a directory or %s%s", quote(scheme+"://"), list(urls(), 9), nearest.Hint(scheme+"://", urls()))
@@ -350,8 +350,13 @@ func (b *builder) storage() {
 	}
 }
 
-// wholeURL is what was probably meant by a URL with a slash too few.
-func wholeURL(scheme, rest string) string {
+// MeantURL is the URL that was probably meant by one with a slash too few; "" for
+// what looks like no URL.
+func MeantURL(storage string) string {
+	scheme, rest, ok := strings.Cut(storage, ":")
+	if !ok || !slices.Contains(schemes, scheme) || strings.HasPrefix(rest, "//") {
+		return ""
+	}
 	rest = strings.TrimLeft(rest, "/")
 	if scheme == "file" {
 		rest = "/" + rest

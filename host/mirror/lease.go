@@ -191,6 +191,28 @@ func (s *Store) claim(ctx context.Context) (c claim, err error) {
 	return c, nil
 }
 
+// HeldBy is the machine whose host has renewed its lease so lately that it surely
+// lives, for readers who do not wait; "" where none has. The time of the last renewal
+// is the store's, and now the reader's: where their clocks are further apart than
+// [Timing.Expire], a host that lives is not seen.
+func (s *Store) HeldBy(ctx context.Context, t Timing, now time.Time) (machine string, err error) {
+	was, err := s.claim(ctx)
+	if errors.Is(err, ErrNone) || err == nil && (was.Released || was.dead()) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	a, err := s.bucket.Attributes(ctx, leaseFile)
+	if err != nil {
+		return "", s.explain(err)
+	}
+	if now.Sub(a.ModTime).Abs() > t.Expire {
+		return "", nil
+	}
+	return was.Host, nil
+}
+
 func (l *Lease) text() []byte {
 	text, err := json.Marshal(l.mine)
 	if err != nil {

@@ -318,6 +318,35 @@ func TestLease(t *testing.T) {
 	}
 }
 
+// Readers on another machine see that a host lives, without waiting.
+func TestHeldBy(t *testing.T) {
+	t.Parallel()
+	u := shared(t)
+	s := on(t, u).store
+	held := func(at time.Time) string {
+		machine, err := s.HeldBy(t.Context(), mirror.DefaultTiming, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return machine
+	}
+	if got := held(time.Now()); got != "" {
+		t.Errorf("nobody has it, but %q", got)
+	}
+	a := on(t, u).begin()
+	name, _ := os.Hostname()
+	if got := held(time.Now()); got != name {
+		t.Errorf("%q has it, want %q", got, name)
+	}
+	if got := held(time.Now().Add(time.Hour)); got != "" {
+		t.Errorf("an hour later %q still has it", got)
+	}
+	a.end()
+	if got := held(time.Now()); got != "" {
+		t.Errorf("after its end %q has it", got)
+	}
+}
+
 // A host whose lease another has taken while it fetched does not take it back, and
 // one that fetches for long keeps it.
 func TestLeaseWhileFetching(t *testing.T) {
