@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/config"
@@ -21,6 +22,7 @@ type answers struct {
 	verdicts  map[uint64]sdk.Decision // by event
 	orders    []order                 // not in the record yet
 	orderedTo uint64                  // the last event that this host's scheduler has answered
+	heardTo   uint64                  // the last event that the scheduler was told
 	decided   map[uint64]uint64       // verdicts, by what the scheduler had heard
 }
 
@@ -178,5 +180,13 @@ func (b *books) decisions(e *core.SchedulerDecided) {
 		if said.Point != nil {
 			b.same(c.Params, said.Point)
 		}
+	}
+}
+
+// givenUp: nobody is given up for keeping trials paused that has not heard all.
+func (b *books) givenUp(e *core.PluginFailed) {
+	n := len(b.scheduler.links)
+	if b.lives && n > 0 && strings.Contains(e.Error, "nothing is left that could wake them") && b.scheduler.links[n-1].want.Number > b.heardTo {
+		b.fail("the scheduler is given up, which has heard %d of %d events: %s", b.heardTo, b.scheduler.links[n-1].want.Number, e.Error)
 	}
 }

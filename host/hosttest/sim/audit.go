@@ -125,7 +125,7 @@ func (w *world) atEnd() error {
 	if err := b.leftovers(); err != nil {
 		return err
 	}
-	halves := newHalving(w.plan)
+	halves := newHalving(w.plan, w.schedulerSeed)
 	i := 0
 	m, err := coretest.Audit(b.records, func(e core.Event, actions []core.Action) error {
 		var h uint64
@@ -165,14 +165,14 @@ func (w *world) planned(m *core.Machine) error {
 		}
 	}
 	outcome, why := m.Outcome()
-	if outcome == core.Finished && why == "" && m.Planned() != int64(w.plan.trials) && (!w.plan.grids || m.Planned() < gridPoints && w.plan.extended == 0) {
+	if outcome == core.Finished && why == "" && m.Planned() != int64(w.plan.trials) && (!w.plan.grids || m.Planned() < leastGrid) {
 		return fmt.Errorf("%d trials were made; %d were planned", m.Planned(), w.plan.trials)
 	}
 	return nil
 }
 
-// gridPoints is how many there are; other searchers never end.
-const gridPoints = 27
+// leastGrid is how many points a grid has at least; other searchers never end.
+const leastGrid = 3
 
 // best: the best trial is the one that has reported the best last value.
 func (b *books) best(m *core.Machine) error {

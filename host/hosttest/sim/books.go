@@ -275,6 +275,8 @@ func (b *books) happened(e core.Event) {
 		b.suggestions(e)
 	case *core.TrialGiven:
 		b.made([]core.Suggestion{e.Suggestion})
+	case *core.PluginFailed:
+		b.givenUp(e)
 	case *core.SchedulerDecided:
 		b.decisions(e)
 	case *core.HostStarted:
