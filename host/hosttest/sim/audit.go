@@ -35,6 +35,9 @@ func (b *books) stepped() {
 	if p := m.Spec().Trials; p >= 0 && m.Planned() > max(p, int64(len(b.w.plan.experiment.Points))) {
 		b.fail("%d trials are made, and %d were planned", m.Planned(), p)
 	}
+	if s := m.Spec(); s.Trials != int64(b.w.plan.trials) || s.Extended != b.w.plan.extended {
+		b.fail("the file has %d trials and was extended %d times; what holds is %+v", b.w.plan.trials, b.w.plan.extended, s)
+	}
 	m.EachCheckpoint(func(x core.CheckpointRef) {
 		k := ckpt{x.Trial, x.ID}
 		if iteration, ok := b.w.present[k]; !b.w.damaged[k] && (!ok || iteration != x.Iteration) {
