@@ -1,6 +1,10 @@
 package host
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/tunehost/tunehost/host/recorded"
+)
 
 // memory is a record that nobody needs afterwards.
 type memory struct {
@@ -23,14 +27,9 @@ func (m *memory) Sync() error { return nil }
 // Close implements Recorder.
 func (m *memory) Close() error { return nil }
 
-func (m *memory) read(f func([]byte) (bool, error)) error {
+func (m *memory) read(f func(recorded.Entry) error) error {
 	m.mu.Lock()
 	records := m.records
 	m.mu.Unlock()
-	for _, b := range records {
-		if more, err := f(b); err != nil || !more {
-			return err
-		}
-	}
-	return nil
+	return recorded.Batch(1, records, f)
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/curves"
+	"github.com/tunehost/tunehost/host/demand"
+	"github.com/tunehost/tunehost/host/inbox"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -33,6 +35,8 @@ type Simulated struct {
 	// Cut is how many trials came to the end of what was recorded of them, and
 	// would have gone on.
 	Cut int
+	// Failure is why the first trial in ERROR failed.
+	Failure string
 	// Best is nil when no trial reported a finite value.
 	Best  *SimulatedBest
 	Curve []analysis.Step
@@ -71,7 +75,7 @@ func Simulate(ctx context.Context, o Options, load func(*space.Space) (*curves.T
 	}
 	defer s.close()
 	m := newSimulation(s, known)
-	m.inbox.post(joined(s.found)...)
+	m.inbox.Post(joined(s.found)...)
 	if err := m.run(ctx); err != nil {
 		return Simulated{}, err
 	}
@@ -116,7 +120,7 @@ type simulation struct {
 type simulatedRun struct {
 	trial   core.TrialNo
 	attempt uint32
-	curve   curves.Curve
+	curve   curves.Course
 	// next is the report that comes next, from those of the curve; began the
 	// training time of the attempt's beginning, and since the running time.
 	next  int
@@ -177,7 +181,7 @@ func virtualNodes(e *config.Experiment, override string, workers int) ([]resourc
 		}
 		return nodes, nil
 	}
-	capacity, err := bundleOf(map[string]string{"cpu": fmt.Sprint(workers)})
+	capacity, err := demand.Bundle(map[string]string{"cpu": fmt.Sprint(workers)})
 	return []resource.Node{{ID: 1, Name: "virtual", Capacity: capacity}}, err
 }
 
@@ -222,7 +226,7 @@ func (m *simulation) advance() error {
 	case m.wake > 0 && (len(m.queue) == 0 || m.wake <= m.queue[0].at):
 		m.loop.setTime(m.wake)
 		m.wake = 0
-		m.inbox.post(&core.Ticked{})
+		m.inbox.Post(&core.Ticked{})
 	case len(m.queue) > 0:
 		r := heap.Pop(&m.queue).(*simulatedRun)
 		m.loop.setTime(r.at)
@@ -241,13 +245,13 @@ func (m *simulation) Do(a core.Action) {
 	case core.Tell:
 		m.tell(a.Observation)
 	case core.AskSearcher:
-		m.crew.searching.work.put(searchWork{ask: &a})
+		m.crew.searching.work.Put(searchWork{ask: &a})
 	case core.StartAttempt:
 		m.start(a)
 	case core.StopAttempt:
 		m.stop(a)
 	case core.SaveAttempt:
-		m.inbox.post(&core.CheckpointSaved{Trial: a.Trial, Attempt: a.Attempt, ID: a.ID, Iteration: a.Iteration})
+		m.inbox.Post(&core.CheckpointSaved{Trial: a.Trial, Attempt: a.Attempt, ID: a.ID, Iteration: a.Iteration})
 	case core.SetTimer:
 		m.wake = a.At
 	case core.Warn:
@@ -257,13 +261,13 @@ func (m *simulation) Do(a core.Action) {
 
 // Flush implements Crew: queues are polled here.
 func (m *simulation) Flush() {
-	m.crew.scheduling.work.flush()
-	m.crew.searching.work.flush()
+	m.crew.scheduling.work.Flush()
+	m.crew.searching.work.Flush()
 }
 
 func (m *simulation) tell(o core.Observation) {
 	if o.To&core.ToSearcher != 0 {
-		m.crew.searching.work.put(searchWork{event: m.event(o, m.traits.searcher)})
+		m.crew.searching.work.Put(searchWork{event: m.event(o, m.traits.searcher)})
 	}
 	if o.To&core.ToScheduler != 0 && !m.traits.scheduler.Quiet {
 		m.crew.scheduling.put(scheduleWork{event: m.event(o, m.traits.scheduler), due: o.Due})
@@ -304,16 +308,18 @@ func (m *simulation) improve(o core.Observation) {
 
 // start begins an attempt where its checkpoint was made.
 func (m *simulation) start(a core.StartAttempt) {
-	m.inbox.post(&core.AttemptStarted{Trial: a.Trial, Attempt: a.Attempt})
+	m.inbox.Post(&core.AttemptStarted{Trial: a.Trial, Attempt: a.Attempt})
 	p, err := m.translate.encode(m.machine.Params(a.Trial))
 	if err != nil {
-		m.inbox.post(&core.AttemptEnded{Trial: a.Trial, Attempt: a.Attempt, Error: err.Error()})
+		m.inbox.Post(&core.AttemptEnded{Trial: a.Trial, Attempt: a.Attempt, Error: err.Error()})
 		return
 	}
-	r := &simulatedRun{trial: a.Trial, attempt: a.Attempt, curve: m.curves.Curve(p), since: m.machine.Now()}
-	for r.next < len(r.curve.Reports) && a.Restore.ID != 0 && r.curve.Reports[r.next].Iteration <= a.Restore.Iteration {
-		r.began = r.curve.Reports[r.next].Seconds
+	r := &simulatedRun{trial: a.Trial, attempt: a.Attempt, curve: m.curves.Course(p), since: m.machine.Now()}
+	for r.next < r.curve.Len() && a.Restore.ID != 0 && r.curve.Iteration(r.next) <= a.Restore.Iteration {
 		r.next++
+	}
+	if r.next > 0 {
+		r.began = r.curve.Seconds(r.next - 1)
 	}
 	m.runs[a.Trial] = r
 	m.schedule(r)
@@ -323,8 +329,8 @@ func (m *simulation) start(a core.StartAttempt) {
 // leads to, at the same instant.
 func (m *simulation) schedule(r *simulatedRun) {
 	r.at = m.machine.Now()
-	if r.next < len(r.curve.Reports) {
-		after := r.curve.Reports[r.next].Seconds - r.began
+	if r.next < r.curve.Len() {
+		after := r.curve.Seconds(r.next) - r.began
 		r.at = max(r.at, r.since+int64(after*1e9))
 	}
 	m.order++
@@ -334,28 +340,28 @@ func (m *simulation) schedule(r *simulatedRun) {
 
 // report has a run report, or end.
 func (m *simulation) report(r *simulatedRun) {
-	if r.next == len(r.curve.Reports) {
+	if r.next == r.curve.Len() {
 		m.end(r)
 		return
 	}
-	x := &r.curve.Reports[r.next]
+	k := r.next
 	r.next++
-	last := r.next == len(r.curve.Reports) && r.curve.Failed == ""
-	metrics := make([]sdk.Metric, len(r.curve.Metrics))
-	for i, name := range r.curve.Metrics {
-		metrics[i] = sdk.Metric{Name: name, Value: x.Values[i]}
+	last := r.next == r.curve.Len() && r.curve.Failed() == ""
+	metrics := make([]sdk.Metric, len(r.curve.Metrics()))
+	for i, name := range r.curve.Metrics() {
+		metrics[i] = sdk.Metric{Name: name, Value: r.curve.Value(k, i)}
 	}
-	m.inbox.postResult(&result{r.trial, r.attempt, sdk.Result{Metrics: metrics, Iteration: x.Iteration, Done: last}})
+	m.inbox.PostResult(&inbox.Result{Trial: r.trial, Attempt: r.attempt, Result: sdk.Result{Metrics: metrics, Iteration: r.curve.Iteration(k), Done: last}})
 	m.schedule(r)
 }
 
 // end is the end of an attempt that nobody has stopped.
 func (m *simulation) end(r *simulatedRun) {
 	m.account(r)
-	if r.curve.Cut {
+	if r.curve.Cut() {
 		m.cut++
 	}
-	m.inbox.post(&core.AttemptEnded{Trial: r.trial, Attempt: r.attempt, Error: r.curve.Failed})
+	m.inbox.Post(&core.AttemptEnded{Trial: r.trial, Attempt: r.attempt, Error: r.curve.Failed()})
 }
 
 // stop ends an attempt. What it had planned will not happen.
@@ -365,10 +371,10 @@ func (m *simulation) stop(a core.StopAttempt) {
 		return
 	}
 	if a.SaveID != 0 {
-		m.inbox.post(&core.CheckpointSaved{Trial: a.Trial, Attempt: a.Attempt, ID: a.SaveID, Iteration: m.machine.View(a.Trial).Iteration})
+		m.inbox.Post(&core.CheckpointSaved{Trial: a.Trial, Attempt: a.Attempt, ID: a.SaveID, Iteration: m.machine.View(a.Trial).Iteration})
 	}
 	m.account(r)
-	m.inbox.post(&core.AttemptEnded{Trial: a.Trial, Attempt: a.Attempt})
+	m.inbox.Post(&core.AttemptEnded{Trial: a.Trial, Attempt: a.Attempt})
 }
 
 // account notes how long a run has trained.
@@ -376,8 +382,8 @@ func (m *simulation) account(r *simulatedRun) {
 	r.ended = true
 	t := m.trained[r.trial]
 	t.done += float64(m.machine.Now()-r.since) / 1e9
-	if n := len(r.curve.Reports); n > 0 {
-		t.whole = max(t.whole, r.curve.Reports[n-1].Seconds)
+	if n := r.curve.Len(); n > 0 {
+		t.whole = max(t.whole, r.curve.Seconds(n-1))
 	}
 	m.trained[r.trial] = t
 }
@@ -390,6 +396,9 @@ func (m *simulation) sum() Simulated {
 		t := m.trained[no]
 		s.Trained, s.Whole = s.Trained+t.done, s.Whole+t.whole
 		s.States[m.machine.State(no)]++
+		if m.machine.State(no) == core.Errored && s.Failure == "" {
+			s.Failure = m.trials.report(no).Error
+		}
 	}
 	if no, value, ok := analysis.Best(m.machine, m.machine.Spec().Objectives[0], analysis.Last); ok {
 		s.Best = &SimulatedBest{Trial: m.trials.id(no), Number: no, Value: value, Params: m.machine.Params(no)}

@@ -27,8 +27,7 @@ func (e *Experiment) Adopt(params []byte, seed uint64) ([]byte, error) {
 			return nil, err
 		}
 	}
-	e.Prune(p)
-	return e.Resolve(p, seed)
+	return e.Prune(p).Resolve(seed)
 }
 
 func (e *Experiment) sameConstants(v any) error {

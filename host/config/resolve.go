@@ -2,12 +2,15 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tunehost/tunehost/host/expr"
@@ -28,23 +31,43 @@ var (
 // with sorted keys. Parameters whose condition does not hold are left out, also
 // where only the host can tell. The same point and seed give the same bytes.
 func (e *Experiment) Resolve(point space.Point, seed uint64) ([]byte, error) {
-	values, err := e.Assign(point, seed)
-	if err != nil {
-		return nil, err
-	}
-	return nestedJSON(values)
-}
-
-// Assign is Resolve as Go values by full name (int64, float64, string, bool,
-// nil, []any, map[string]any).
-func (e *Experiment) Assign(point space.Point, seed uint64) (map[string]any, error) {
 	if len(point) != len(e.Space.Params) {
 		return nil, fmt.Errorf("a point of %d values, expected %d", len(point), len(e.Space.Params))
 	}
-	v, err := e.existing(point)
-	if err != nil {
-		return nil, err
+	return e.Prune(slices.Clone(point)).Resolve(seed)
+}
+
+// Existing is what exists at a point.
+type Existing struct {
+	experiment *Experiment
+	values     expr.Values
+	err        error // a parameter that exists has no value
+}
+
+// Prune sets the coordinates of parameters that do not exist to NaN, by all
+// conditions, also those that only the host can evaluate, parents first. It returns the others'
+// values.
+func (e *Experiment) Prune(point space.Point) *Existing {
+	x := &Existing{experiment: e, values: expr.Values{Params: make(map[string]any, len(point))}}
+	for i := range point {
+		p := &e.Space.Params[i]
+		if !all(e.conditions[i], x.values) {
+			point[i] = math.NaN()
+		} else if value, ok := expr.Coordinate(p, point[i]); ok {
+			x.values.Params[p.Name] = value
+		} else if x.err == nil {
+			x.err = fmt.Errorf("parameter %q %w", p.Name, ErrUnresolved)
+		}
 	}
+	return x
+}
+
+// Resolve is as that of the experiment, for the point that was pruned. It is called once.
+func (x *Existing) Resolve(seed uint64) ([]byte, error) {
+	if x.err != nil {
+		return nil, x.err
+	}
+	e, v := x.experiment, x.values
 	for _, d := range e.Derived {
 		if err := d.addTo(v, seed); err != nil {
 			return nil, err
@@ -58,37 +81,7 @@ func (e *Experiment) Assign(point space.Point, seed uint64) (map[string]any, err
 	for _, c := range e.Constants {
 		v.Params[c.Name] = e.scope.Constants[c.Name]
 	}
-	return v.Params, nil
-}
-
-// Prune sets the coordinates of parameters that do not exist to NaN, by all
-// conditions, also those that only the host can evaluate.
-func (e *Experiment) Prune(point space.Point) {
-	v := expr.Values{Params: map[string]any{}}
-	for i := range point {
-		if !all(e.conditions[i], v) {
-			point[i] = math.NaN()
-		} else if value, ok := expr.Coordinate(&e.Space.Params[i], point[i]); ok {
-			v.Params[e.Space.Params[i].Name] = value
-		}
-	}
-}
-
-// existing are the values of the parameters that exist, parents first.
-func (e *Experiment) existing(point space.Point) (expr.Values, error) {
-	v := expr.Values{Params: map[string]any{}}
-	for i := range point {
-		p := &e.Space.Params[i]
-		if !all(e.conditions[i], v) {
-			continue
-		}
-		value, ok := expr.Coordinate(p, point[i])
-		if !ok {
-			return v, fmt.Errorf("parameter %q %w", p.Name, ErrUnresolved)
-		}
-		v.Params[p.Name] = value
-	}
-	return v, nil
+	return nestedJSON(v.Params)
 }
 
 // all says whether all conditions hold; one that is unknown does not.
@@ -148,26 +141,69 @@ func seedOf(seed uint64, name string) uint64 {
 	return h.Sum64()
 }
 
-// nestedJSON writes values by full name as nested objects.
-func nestedJSON(values map[string]any) ([]byte, error) {
-	root := map[string]any{}
-	for name, v := range values {
-		parts := strings.Split(name, "/")
-		at := root
-		for _, part := range parts[:len(parts)-1] {
-			next, ok := at[part].(map[string]any)
-			if !ok {
-				next = map[string]any{}
-				at[part] = next
-			}
-			at = next
+// nestedJSON writes values by full name as nested objects with sorted keys.
+func nestedJSON(values map[string]any) (out []byte, err error) {
+	out, group := append(make([]byte, 0, 32*len(values)), '{'), "" // as "a/b/"
+	for _, name := range slices.SortedFunc(maps.Keys(values), compareNames) {
+		for !strings.HasPrefix(name, group) {
+			out, group = append(out, '}'), group[:strings.LastIndexByte(group[:len(group)-1], '/')+1]
 		}
-		at[parts[len(parts)-1]] = jsonValue(v)
+		if out[len(out)-1] != '{' {
+			out = append(out, ',')
+		}
+		for key, rest, nested := strings.Cut(name[len(group):], "/"); nested; key, rest, nested = strings.Cut(rest, "/") {
+			out, group = append(appendText(out, key), ":{"...), group+key+"/"
+		}
+		out = append(appendText(out, name[len(group):]), ':')
+		if out, err = appendValue(out, values[name]); err != nil {
+			return nil, err
+		}
 	}
+	return append(out, strings.Repeat("}", 1+strings.Count(group, "/"))...), nil
+}
+
+// compareNames puts a group's names beside each other.
+func compareNames(a, b string) int {
+	for i := range min(len(a), len(b)) {
+		switch {
+		case a[i] == b[i]:
+		case a[i] == '/':
+			return -1
+		case b[i] == '/':
+			return 1
+		default:
+			return cmp.Compare(a[i], b[i])
+		}
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+func appendValue(out []byte, v any) ([]byte, error) {
+	switch v := v.(type) {
+	case float64:
+		return append(out, formatReal(v)...), nil
+	case int64:
+		return strconv.AppendInt(out, v, 10), nil
+	case string:
+		return appendText(out, v), nil
+	}
+	b, err := encoded(jsonValue(v))
+	return append(out, b...), err
+}
+
+func appendText(out []byte, text string) []byte {
+	if expr.Plain(text) {
+		return append(append(append(out, '"'), text...), '"')
+	}
+	b, _ := encoded(text) // a text has no error
+	return append(out, b...)
+}
+
+func encoded(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	err := enc.Encode(root)
+	err := enc.Encode(v)
 	return bytes.TrimSpace(b.Bytes()), err
 }
 

@@ -40,17 +40,16 @@ func read(t *testing.T, text string) *Table {
 
 func TestNearestAlone(t *testing.T) {
 	table := read(t, lines)
-	c := table.Curve(space.Point{7, 0, nan})
-	want := []Report{{5, 1, []float64{0.5, 1}}, {10, 5, []float64{0.6, 0.5}}}
-	if !slices.Equal(c.Metrics, []string{"acc", "loss"}) || !c.Cut || len(c.Reports) != 2 || c.Reports[1].Iteration != 10 || c.Reports[1].Seconds != 5 || c.Reports[1].Values[1] != want[1].Values[1] {
+	c := table.Course(space.Point{7, 0, nan})
+	if !slices.Equal(c.Metrics(), []string{"acc", "loss"}) || !c.Cut() || c.Len() != 2 || c.Iteration(1) != 10 || c.Seconds(1) != 5 || c.Value(1, 1) != 0.5 {
 		t.Errorf("%+v", c)
 	}
-	c = table.Curve(space.Point{2, 0, nan})
-	if len(c.Reports) != 2 || c.Reports[0].Seconds != 3 || c.Reports[1].Iteration != 2 || !math.IsNaN(c.Reports[1].Values[0]) {
+	c = table.Course(space.Point{2, 0, nan})
+	if c.Len() != 2 || c.Seconds(0) != 3 || c.Iteration(1) != 2 || !math.IsNaN(c.Value(1, 0)) {
 		t.Errorf("%+v", c)
 	}
 	// The branch counts: c is nearer to c, though x is far.
-	if c = table.Curve(space.Point{9, 2, 0.4}); c.Failed != "exploded" {
+	if c = table.Course(space.Point{9, 2, 0.4}); c.Failed() != "exploded" {
 		t.Errorf("%+v", c)
 	}
 	if table.Rows() != 3 || len(table.Points()) != 3 {
@@ -66,17 +65,18 @@ func TestAverage(t *testing.T) {
 	// In unit coordinates of x: 0.25 from the first, 0.75 from the second.
 	a, b := 1/(4*0.0625+0.5), 1/(4*0.5625+0.5)
 	want := math.Exp((a*math.Log(2) + b*math.Log(0.5)) / (a + b))
-	c := table.Curve(space.Point{2.5, 0, nan})
-	if got := c.Reports[1].Values[1]; math.Abs(got-want) > 1e-12 {
+	c := table.Course(space.Point{2.5, 0, nan})
+	if got := c.Value(1, 1); math.Abs(got-want) > 1e-12 {
 		t.Errorf("%v, want %v", got, want)
 	}
 	seconds := math.Exp((a*math.Log(6) + b*math.Log(5)) / (a + b))
-	if got := c.Reports[1].Seconds; math.Abs(got-seconds) > 1e-12 {
+	if got := c.Seconds(1); math.Abs(got-seconds) > 1e-12 {
 		t.Errorf("%v, want %v", got, seconds)
 	}
 	table = read(t, strings.Replace(header, "log", "mean", 1)+two)
 	want = (a*2 + b*0.5) / (a + b)
-	if got := table.Curve(space.Point{2.5, 0, nan}).Reports[1].Values[1]; math.Abs(got-want) > 1e-12 {
+	c = table.Course(space.Point{2.5, 0, nan})
+	if got := c.Value(1, 1); math.Abs(got-want) > 1e-12 {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
@@ -103,6 +103,7 @@ func TestMistakes(t *testing.T) {
 		`{"table": 1, "neighbours":3}`:      "1: more than one neighbour need an epsilon above 0, for example 0.001",
 		`{"table": 1, "average":"x"}`:       `1: average is "x"; it is mean or log`,
 		`{"table": 1, "weights":{"y":1}}`:   `1: it has a weight for "y", which is no parameter of the space`,
+		`{"table": 1, "weights":{"x":-1}}`:  `1: the weight of "x" is negative`,
 		`{"params": {"x": 0, "kind": "a"}}`: "1: the configuration has no metrics",
 		`{"params": {"x": 11, "kind": "a"}, "metrics": {"loss": [1]}}`:                    "x",
 		row + `{"params": {"x": 0, "kind": "a"}, "metrics": {"los": [4, 2]}}`:             `2: its metrics are ["los"], those of the lines before are ["loss"]`,
@@ -133,7 +134,7 @@ func TestNearestIsNearest(t *testing.T) {
 		p, _ := s.Sample(rng)
 		var all []neighbour
 		for i, r := range rows {
-			all = append(all, neighbour{i, math.Pow(p[0]-r.Point[0], 2) + math.Pow(p[1]-r.Point[1], 2)})
+			all = append(all, neighbour{row: i, distance: math.Pow(p[0]-r.Point[0], 2) + math.Pow(p[1]-r.Point[1], 2)})
 		}
 		slices.SortStableFunc(all, func(a, b neighbour) int {
 			if math.Abs(a.distance-b.distance) < 1e-12 {

@@ -21,13 +21,16 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		for _, p := range append(table.Points(), space.Point{5, 1, nan}, space.Point{0, 2, 0.5}) {
-			c := table.Curve(p)
+			c := table.Course(p)
 			last := uint64(0)
-			for i, r := range c.Reports {
-				if i > 0 && r.Iteration <= last || math.IsNaN(r.Seconds) || r.Seconds < 0 || len(r.Values) != len(c.Metrics) {
+			for i := range c.Len() {
+				if i > 0 && c.Iteration(i) <= last || math.IsNaN(c.Seconds(i)) || c.Seconds(i) < 0 {
 					t.Fatalf("report %d of %+v", i, c)
 				}
-				last = r.Iteration
+				for k := range c.Metrics() {
+					c.Value(i, k)
+				}
+				last = c.Iteration(i)
 			}
 		}
 	})

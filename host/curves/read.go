@@ -11,6 +11,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strconv"
 
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -105,7 +106,11 @@ func (x *number) UnmarshalJSON(b []byte) error {
 	case `"-Infinity"`:
 		*x = number(math.Inf(-1))
 	default:
-		return json.Unmarshal(b, (*float64)(x))
+		f, err := strconv.ParseFloat(string(b), 64)
+		if err != nil {
+			return json.Unmarshal(b, (*float64)(x)) // which says what is wrong
+		}
+		*x = number(f)
 	}
 	return nil
 }
@@ -140,9 +145,12 @@ func (t *reader) header(l *line) error {
 	case l.Neighbours > 1 && l.Epsilon == 0:
 		return errors.New("more than one neighbour need an epsilon above 0, for example 0.001")
 	}
-	for name := range l.Weights {
+	for name, weight := range l.Weights {
 		if !slices.ContainsFunc(t.space.Params, func(p space.Param) bool { return p.Name == name }) {
 			return fmt.Errorf("it has a weight for %q, which is no parameter of the space", name)
+		}
+		if weight < 0 {
+			return fmt.Errorf("the weight of %q is negative", name)
 		}
 	}
 	t.rule = Rule{Neighbours: l.Neighbours, Epsilon: l.Epsilon, Log: l.Average == "log", Weights: l.Weights}

@@ -72,17 +72,20 @@ type Table struct {
 	units   [][]float64 // the rows in unit coordinates; NaN: does not exist
 	scaled  [][]float64 // of each row all seconds and values, report by report, as they are averaged
 	weights []float64
+	choice  []bool // which parameters are choices
 }
 
 // New makes a table. Rows must not be empty.
 func New(s *space.Space, rule Rule, rows []Row) *Table {
-	t := &Table{space: s, rule: rule, rows: rows, weights: make([]float64, len(s.Params))}
+	t := &Table{space: s, rule: rule, rows: rows}
 	t.rule.Neighbours = min(max(1, rule.Neighbours), len(rows))
 	for i := range s.Params {
-		t.weights[i] = 1
-		if w, ok := rule.Weights[s.Params[i].Name]; ok {
-			t.weights[i] = w
+		weight, ok := rule.Weights[s.Params[i].Name]
+		if !ok {
+			weight = 1
 		}
+		t.weights = append(t.weights, weight)
+		t.choice = append(t.choice, s.Params[i].Kind == space.Choice)
 	}
 	for _, r := range rows {
 		t.units = append(t.units, t.unit(r.Point))
@@ -107,57 +110,118 @@ func (t *Table) unit(p space.Point) []float64 {
 	u := make([]float64, len(p))
 	for i, x := range p {
 		u[i] = x // choices by their number
-		if t.space.Params[i].Kind != space.Choice {
+		if !t.choice[i] {
 			u[i] = t.space.ToUnit(i, x)
 		}
 	}
 	return u
 }
 
-// Curve is that of a point.
-func (t *Table) Curve(p space.Point) Curve {
+// Course is the curve of any point. Its reports are computed when they are asked for:
+// most trials are stopped early.
+type Course struct {
+	table *Table
+	first *Curve      // the nearest
+	near  []neighbour // all that are averaged; nil: the nearest alone
+	len   int
+}
+
+// Course is the curve of a point.
+func (t *Table) Course(p space.Point) Course {
 	near := t.nearest(t.unit(p))
-	if len(near) == 1 {
-		return t.rows[near[0].row].Curve
+	c := Course{table: t, first: &t.rows[near[0].row].Curve}
+	c.len = len(c.first.Reports)
+	if len(near) > 1 {
+		c.near, c.len = near, t.shares(near)
 	}
-	return t.average(near)
+	return c
+}
+
+// Metrics are the names, in the order of a report's values.
+func (c *Course) Metrics() []string { return c.first.Metrics }
+
+// Failed and Cut are those of the nearest configuration.
+func (c *Course) Failed() string { return c.first.Failed }
+
+// Cut is as in [Curve].
+func (c *Course) Cut() bool { return c.first.Cut }
+
+// Len is how many reports there are.
+func (c *Course) Len() int { return c.len }
+
+// Iteration is that of report k.
+func (c *Course) Iteration(k int) uint64 { return c.first.Reports[k].Iteration }
+
+// Seconds is the training time by report k.
+func (c *Course) Seconds(k int) float64 {
+	if c.near == nil {
+		return c.first.Reports[k].Seconds
+	}
+	return math.Exp(c.mean(k, 0))
+}
+
+// Value is that of a metric, by its place among Metrics, at report k.
+func (c *Course) Value(k, metric int) float64 {
+	switch {
+	case c.near == nil:
+		return c.first.Reports[k].Values[metric]
+	case c.table.rule.Log:
+		return math.Exp(c.mean(k, 1+metric))
+	}
+	return c.mean(k, 1+metric)
+}
+
+// mean is the weighted mean of the neighbours' i-th number at report k.
+func (c *Course) mean(k, i int) (sum float64) {
+	at := k*(1+len(c.first.Metrics)) + i
+	for _, n := range c.near {
+		sum += n.share * c.table.scaled[n.row][at]
+	}
+	return sum
 }
 
 type neighbour struct {
 	row      int
 	distance float64
+	share    float64 // of the average
 }
 
 // nearest are the neighbours of a point, the nearest first, of equal ones the first
 // rows.
 func (t *Table) nearest(u []float64) []neighbour {
-	near := make([]neighbour, 0, t.rule.Neighbours+1)
-	for i := range t.rows {
-		d := t.distance(u, t.units[i])
-		if len(near) == t.rule.Neighbours && d >= near[len(near)-1].distance {
+	near, far := make([]neighbour, 0, t.rule.Neighbours+1), math.Inf(1)
+	for i := range t.units {
+		d := t.distance(u, t.units[i], far)
+		if d >= far && len(near) == t.rule.Neighbours {
 			continue
 		}
 		at, _ := slices.BinarySearchFunc(near, d, func(n neighbour, d float64) int {
 			return cmp.Or(cmp.Compare(n.distance, d), -1) // after its equals
 		})
-		near = slices.Insert(near, at, neighbour{i, d})
-		near = near[:min(len(near), t.rule.Neighbours)]
+		near = slices.Insert(near, at, neighbour{row: i, distance: d})
+		if len(near) >= t.rule.Neighbours {
+			near = near[:t.rule.Neighbours]
+			far = near[t.rule.Neighbours-1].distance
+		}
 	}
 	return near
 }
 
-func (t *Table) distance(a, b []float64) (sum float64) {
-	for i := range a {
+// distance is that of two points, or something from far on if that is reached.
+func (t *Table) distance(a, b []float64, far float64) (sum float64) {
+	for i, weight := range t.weights {
 		d := math.Abs(a[i] - b[i])
 		switch {
-		case a[i] != a[i] || b[i] != b[i]:
+		case d != d: // one of them does not exist, or both
 			if d = 1; a[i] != a[i] && b[i] != b[i] {
 				d = 0
 			}
-		case t.space.Params[i].Kind == space.Choice:
+		case t.choice[i]:
 			d = min(d, 1)
 		}
-		sum += t.weights[i] * d * d
+		if sum += weight * d * d; sum >= far {
+			return sum
+		}
 	}
 	return sum
 }
@@ -180,38 +244,17 @@ func (t *Table) scale(reports []Report) (list []float64) {
 	return list
 }
 
-// average is as long as the shortest of the neighbours' curves.
-func (t *Table) average(near []neighbour) Curve {
-	first := t.rows[near[0].row].Curve
-	c := Curve{Metrics: first.Metrics, Failed: first.Failed, Cut: first.Cut}
-	sums := t.mean(near)
-	width := 1 + len(c.Metrics)
-	for k := range len(sums) / width {
-		at := sums[k*width : (k+1)*width]
-		for i := range at {
-			if i == 0 || t.rule.Log {
-				at[i] = math.Exp(at[i])
-			}
-		}
-		c.Reports = append(c.Reports, Report{Iteration: first.Reports[k].Iteration, Seconds: at[0], Values: at[1:]})
-	}
-	return c
-}
-
-// mean is the weighted mean of the neighbours' numbers.
-func (t *Table) mean(near []neighbour) []float64 {
-	length, weights := math.MaxInt, 0.0
+// shares says how much each neighbour counts for, and how many reports all of them
+// have.
+func (t *Table) shares(near []neighbour) int {
+	reports, weights := math.MaxInt, 0.0
 	for _, n := range near {
-		length, weights = min(length, len(t.scaled[n.row])), weights+t.weight(n)
+		reports, weights = min(reports, len(t.rows[n.row].Reports)), weights+t.weight(n)
 	}
-	sums := make([]float64, length)
-	for _, n := range near {
-		w := t.weight(n) / weights
-		for i, x := range t.scaled[n.row][:length] {
-			sums[i] += w * x
-		}
+	for i := range near {
+		near[i].share = t.weight(near[i]) / weights
 	}
-	return sums
+	return reports
 }
 
 func (t *Table) weight(n neighbour) float64 { return 1 / (n.distance + t.rule.Epsilon) }

@@ -160,6 +160,9 @@ func Coordinate(p *space.Param, x float64) (v any, ok bool) {
 // FromJSON decodes a JSON value to the Go values that expressions use: numbers
 // are int64 when they are written as integers that fit, else float64.
 func FromJSON(data []byte) (any, error) {
+	if n := len(data); n >= 2 && data[0] == '"' && data[n-1] == '"' && Plain(string(data[1:n-1])) {
+		return string(data[1 : n-1]), nil
+	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
 	var v any
@@ -167,6 +170,16 @@ func FromJSON(data []byte) (any, error) {
 		return nil, err
 	}
 	return Normal(v)
+}
+
+// Plain says that a text is the same in JSON but for the quotes: most are.
+func Plain(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }
 
 // Normal replaces each json.Number in v by an int64 or a float64.

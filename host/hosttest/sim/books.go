@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/core/record"
 	"github.com/tunehost/tunehost/core/resource"
 	"github.com/tunehost/tunehost/host"
+	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -187,24 +187,23 @@ func (b *books) catchUp(n int) {
 		return
 	}
 	b.machine = core.New()
-	for i, r := range b.records {
-		at, e, err := record.Parse(r)
-		if err != nil {
-			b.fail("event %d: %v", i+1, err)
-			return
-		}
-		if i == from {
+	err := recorded.Batch(1, b.records, func(x recorded.Entry) error {
+		if x.Number == uint64(from)+1 {
 			b.states, b.attempts = b.states[:0], b.attempts[:0]
 			b.grow()
 		}
-		actions := b.machine.Apply(at, e)
-		if i < from {
-			continue
+		actions := b.machine.Apply(x.At, x.Event)
+		if x.Number <= uint64(from) {
+			return nil
 		}
-		b.happened(e)
+		b.happened(x.Event)
 		for _, a := range actions {
 			b.did(a)
 		}
+		return nil
+	})
+	if err != nil {
+		b.fail("%v", err)
 	}
 }
 

@@ -97,7 +97,8 @@ func (p *plan) schedulers() []string {
 			fmt.Sprintf("{plugin: asha, max: %d, type: promotion, brackets: 2}", max(n, 4)),
 			fmt.Sprintf("{plugin: hyperband, max: %d}", max(n, 3)), fmt.Sprintf("{plugin: bohb, max: %d}", max(n, 3)),
 			fmt.Sprintf("{plugin: pbt, interval: 2, max: %d}", n), fmt.Sprintf("{plugin: pbt, interval: 1, max: %d, sync: true}", n),
-			fmt.Sprintf("{plugin: pb2, interval: 2, max: %d}", n))
+			fmt.Sprintf("{plugin: pb2, interval: 2, max: %d}", n), fmt.Sprintf("{plugin: mf-pbt, interval: 1, periods: [1, 2], quantile: 0.34, max: %d}", n),
+			fmt.Sprintf("{plugin: mf-pbt, interval: 1, periods: [1, 3], quantile: 0.34, max: %d, sync: true}", n))
 	}
 	return all
 }
