@@ -115,23 +115,6 @@ func TestStrangeNumbersAreKept(t *testing.T) {
 	contains(t, trialFile(t, ended.Dir, "00000", "result.jsonl"), "1e+308", "5e-324", "1099511627776")
 }
 
-// An experiment has so many metrics at most; each is kept for its life.
-func TestEndlessMetricNames(t *testing.T) {
-	x := &training{names: map[string]bool{}}
-	var err error
-	n := 0
-	for ; err == nil && n < 2*maxMetricNames; n++ {
-		err = x.nameAll([]sdk.Metric{{Name: "score"}, {Name: fmt.Sprint("m", n)}})
-	}
-	if err == nil || n != maxMetricNames || len(x.names) != maxMetricNames {
-		t.Fatalf("%d results, %d names: %v", n, len(x.names), err)
-	}
-	contains(t, err.Error(), "is one more than the 20000 different ones that an experiment may have")
-	if err := x.nameAll([]sdk.Metric{{Name: "score"}}); err != nil {
-		t.Error(err)
-	}
-}
-
 // narrow is a record that refuses what the journal refuses.
 type narrow struct {
 	memory

@@ -7,6 +7,7 @@ import (
 	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/inbox"
+	"github.com/tunehost/tunehost/host/training"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -18,7 +19,7 @@ type crew struct {
 	traits     traits
 	searching  *searching
 	scheduling *scheduling
-	training   *training // nil in ask and tell
+	training   *training.Driver // nil in ask and tell
 	publishing *publishing
 	narrator   *narrator
 	board      *board
@@ -57,7 +58,7 @@ func (c *crew) Flush() {
 	c.searching.work.Flush()
 	c.scheduling.work.Flush()
 	if c.training != nil {
-		c.training.work.Flush()
+		c.training.Flush()
 	}
 	c.publishing.flush()
 	c.board.write(false)
@@ -110,20 +111,20 @@ func (c *crew) train(a core.Action) {
 		c.manual(a)
 		return
 	}
-	w := trainWork{action: a}
+	w := training.Work{Action: a}
 	switch a := a.(type) {
 	case core.StartAttempt:
-		w.trial = c.trials.start(a)
-		w.dir, w.params = w.trial.Dir, w.trial.Params
+		w.Trial = c.trials.start(a)
+		w.Dir, w.Params = w.Trial.Dir, w.Trial.Params
 		if a.Restore.ID != 0 {
-			w.checkpoint = c.trials.checkpoint(a.Restore)
+			w.Checkpoint = c.trials.checkpoint(a.Restore)
 		}
 	case core.SaveAttempt:
-		w.dir = c.trials.dir(a.Trial)
+		w.Dir = c.trials.dir(a.Trial)
 	case core.TakeCheckpoint:
-		w.dir = c.trials.dir(a.Trial)
+		w.Dir = c.trials.dir(a.Trial)
 	case core.StopAttempt:
-		w.dir = c.trials.dir(a.Trial)
+		w.Dir = c.trials.dir(a.Trial)
 	}
-	c.training.work.Put(w)
+	c.training.Put(w)
 }

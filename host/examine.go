@@ -15,6 +15,7 @@ import (
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/loading"
 	"github.com/tunehost/tunehost/host/local"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
 	"github.com/tunehost/tunehost/host/recorded"
@@ -147,19 +148,19 @@ func (x *examination) record() {
 
 // programs: the plugins are those that the experiment began with.
 func (x *examination) programs() {
-	found, err := newLoader(x.plugins, x.experiment, dirOf(x.file.File))
+	found, err := loading.New(x.plugins, x.experiment, dirOf(x.file.File))
 	if err == nil {
-		err = errors.Join(found.check(refsOf(x.experiment))...)
+		err = errors.Join(found.Check(refsOf(x.experiment))...)
 	}
 	if err != nil {
 		x.bad("plugins", "%v", err)
 		return
 	}
-	if err := found.allowed(x.dir); err != nil {
+	if err := found.Allowed(x.dir); err != nil {
 		x.bad("plugins", "%v", err)
 		return
 	}
-	x.well("plugins", "%d, as the experiment began with them", len(found.locked()))
+	x.well("plugins", "%d, as the experiment began with them", len(found.Locked()))
 }
 
 // state: what the record speaks of is there.

@@ -12,6 +12,7 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
 	"github.com/tunehost/tunehost/host/recorded"
+	"github.com/tunehost/tunehost/host/seeds"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/plugins/schedulers/fifo"
 	"github.com/tunehost/tunehost/plugins/searchers/grid"
@@ -136,3 +137,6 @@ func trialFile(t *testing.T, dir string, prefix, name string) string {
 	}
 	return string(b)
 }
+
+// mix makes a number of another that looks like any.
+func mix(x uint64) uint64 { return seeds.Again(x, 0) }

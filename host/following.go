@@ -42,7 +42,7 @@ func (f *following) next(ctx context.Context, after, through uint64) ([]report.E
 		err := f.reader.Each(func(x recorded.Entry) error {
 			f.apply(x, after)
 			if enough() {
-				return recorded.Stop
+				return recorded.ErrStop
 			}
 			return ctx.Err()
 		})

@@ -69,7 +69,7 @@ func (r *retelling) hear(e recorded.Entry) error {
 		}
 	}
 	if r.machine.Observations() >= r.through {
-		return recorded.Stop
+		return recorded.ErrStop
 	}
 	return nil
 }

@@ -132,7 +132,7 @@ func cut(t *testing.T, path string, kept int) {
 	var records [][]byte
 	err = recorded.Walk(dir.Journal(), func(x recorded.Entry) error {
 		if records = append(records, bytes.Clone(x.Bytes)); len(records) == kept {
-			return recorded.Stop
+			return recorded.ErrStop
 		}
 		return nil
 	})

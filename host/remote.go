@@ -20,6 +20,8 @@ import (
 // remote is the storage of an experiment that is elsewhere (B-059): what is in its
 // working directory is copied there while it runs.
 type remote struct {
+	// lock is the working directory's, until a session has it.
+	lock    *journal.Lock
 	store   *mirror.Store
 	lease   *mirror.Lease
 	mirror  *mirror.Mirror
@@ -58,13 +60,11 @@ func (o *Options) attach(ctx context.Context, url string, dir storage.Dir) (err 
 	if err := dir.Create(); err != nil {
 		return &UserError{err}
 	}
-	lock, err := journal.LockDir(dir.Path(), time.Now())
-	if err != nil {
+	r := &remote{}
+	if r.lock, err = journal.LockDir(dir.Path(), time.Now()); err != nil {
 		return &UserError{err}
 	}
-	r := &remote{}
 	defer func() {
-		err = errors.Join(err, lock.Unlock())
 		if err != nil {
 			r.close()
 		}
@@ -202,8 +202,19 @@ func (r *remote) finish(s *session) {
 	}
 }
 
-// close lets go of the storage.
+// locked hands over the lock of the working directory; nil where there is none.
+func (r *remote) locked() (lock *journal.Lock) {
+	if r != nil {
+		lock, r.lock = r.lock, nil
+	}
+	return lock
+}
+
+// close lets go of the storage, and of the lock where no session has it.
 func (r *remote) close() {
+	if lock := r.locked(); lock != nil {
+		defer func() { _ = lock.Unlock() }()
+	}
 	if r == nil || r.store == nil {
 		return
 	}

@@ -14,9 +14,11 @@ import (
 	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/hostlog"
+	"github.com/tunehost/tunehost/host/loading"
 	"github.com/tunehost/tunehost/host/local"
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
+	"github.com/tunehost/tunehost/host/points"
 	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/host/storage"
@@ -38,7 +40,7 @@ func Replay(ctx context.Context, path string, plugins *bundled.Registry) error {
 	if err != nil {
 		return &UserError{err}
 	}
-	found, err := newLoader(plugins, e, dirOf(file.File))
+	found, err := loading.New(plugins, e, dirOf(file.File))
 	if err != nil {
 		return err
 	}
@@ -189,7 +191,7 @@ func (r *replaying) extend(extensions uint32) (err error) {
 	}
 	r.opener.experiment = r.experiment
 	if extensions != r.extended { // it may name other plugins
-		r.opener.loader, err = newLoader(r.plugins, r.experiment, r.opener.baseDir)
+		r.opener.loader, err = loading.New(r.plugins, r.experiment, r.opener.baseDir)
 	}
 	r.extended = extensions
 	return err
@@ -251,7 +253,7 @@ func (r *replaying) suggested(e *core.SuggestionsReceived) error {
 	}
 	for i, p := range answer.Points {
 		index := s.ask.First + uint64(i)
-		now, err := suggest(r.experiment, r.seed, index, p)
+		now, err := points.Suggest(r.experiment, r.seed, index, p)
 		if err != nil {
 			return err
 		}
@@ -279,7 +281,7 @@ func (r *replaying) decided(e *core.SchedulerDecided) error {
 	if err != nil {
 		return err
 	}
-	now, err := decided(due, answer, func(p space.Point) ([]byte, error) { return exploited(r.experiment, r.seed, p) })
+	now, err := decided(due, answer, func(p space.Point) ([]byte, error) { return points.Exploited(r.experiment, r.seed, p) })
 	if err != nil {
 		return err
 	}

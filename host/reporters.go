@@ -20,6 +20,7 @@ import (
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/report/files"
+	"github.com/tunehost/tunehost/host/seeds"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
@@ -79,7 +80,7 @@ func (s *session) openReporters() error {
 func (s *session) newRelay(ref config.PluginRef, taken map[string]int) *relay {
 	o := s.opener()
 	key := relayKey(ref, taken)
-	e := sdk.Experiment{Name: s.experiment.Name, Dir: s.dir.Path(), Problem: o.problem(forReporter)}
+	e := sdk.Experiment{Name: s.experiment.Name, Dir: s.dir.Path(), Problem: o.problem(seeds.Reporter)}
 	return &relay{title: fmt.Sprintf("%q", ref.Name), log: s.log, clock: s.clock, limit: cmp.Or(o.timeout, callTimeout),
 		file: filepath.Join(s.dir.Path(), ".told-"+key),
 		open: func(ctx context.Context, told uint64) (plugin.Reporter, error) {

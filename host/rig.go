@@ -18,10 +18,12 @@ import (
 	"github.com/tunehost/tunehost/host/diskspace"
 	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/inbox"
+	"github.com/tunehost/tunehost/host/loading"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
 	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/runfile"
+	"github.com/tunehost/tunehost/host/training"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -58,7 +60,7 @@ type Rig struct {
 	Reported uint64
 	Witness  Witness
 
-	loader *loader
+	loader *loading.Loader
 	loaded *config.Experiment // that the loader is for
 }
 
@@ -85,11 +87,17 @@ type Witness interface {
 type Turned struct {
 	s   *session
 	rig *Rig
-	// runs are the attempts, as training has them.
-	runs map[core.TrialNo]*run
+	// runs are the attempts that trainables are told of.
+	runs map[core.TrialNo]*attempt
 	// What the plugins have answered waits here until it is delivered.
 	suggestions, decisions *inbox.Inbox
 	mute, silent           bool // the searcher or the scheduler is beyond help
+}
+
+// attempt is what the host knows of one.
+type attempt struct {
+	number  uint32
+	reports training.Reports
 }
 
 // Start takes the experiment up, or begins it where there is no record.
@@ -161,7 +169,7 @@ func (w *watched) Append(records [][]byte) (uint64, error) {
 }
 
 func (r *Rig) turned(s *session) *Turned {
-	t := &Turned{s: s, rig: r, runs: map[core.TrialNo]*run{}, suggestions: inbox.New(), decisions: inbox.New()}
+	t := &Turned{s: s, rig: r, runs: map[core.TrialNo]*attempt{}, suggestions: inbox.New(), decisions: inbox.New()}
 	c := s.crew
 	c.manual = func(core.Action) {} // the witness's
 	c.publishing.reporters = []listener{witnessing{r.Witness}}
@@ -195,11 +203,10 @@ func (t *Turned) Do(a core.Action) {
 		t.s.crew.publishing.later(func() { t.rig.Witness.Remove(a.Trial, a.ID) })
 		return
 	case core.StartAttempt:
-		t.runs[a.Trial] = &run{trial: a.Trial, attempt: a.Attempt, iteration: a.Restore.Iteration,
-			start: &sdk.Trial{RunAhead: int(t.s.machine.Spec().RunAhead)}}
+		t.runs[a.Trial] = &attempt{a.Attempt, training.NewReports(a.Restore.Iteration, int(t.s.machine.Spec().RunAhead))}
 	case core.ContinueAttempt:
-		if r := t.runs[a.Trial]; r != nil && r.attempt == a.Attempt {
-			r.granted += uint64(a.Credits)
+		if r := t.runs[a.Trial]; r != nil && r.number == a.Attempt {
+			r.reports.Grant(a.Credits)
 		}
 	}
 	t.s.crew.Do(a)
@@ -217,15 +224,15 @@ func (t *Turned) Post(events ...core.Event) { t.s.inbox.Post(events...) }
 // Report is what a trainable reports, on the way that reports take. An error is
 // why its trial fails: it is to be stopped, and nothing that it says until it
 // ends counts.
-func (t *Turned) Report(no core.TrialNo, attempt uint32, x sdk.Result) error {
+func (t *Turned) Report(no core.TrialNo, number uint32, x sdk.Result) error {
 	r := t.runs[no]
-	if r == nil || r.attempt != attempt {
+	if r == nil || r.number != number {
 		return nil // as training: nobody listens to it any more
 	}
-	if err := r.takes(&x); err != nil {
+	if err := r.reports.Take(&x); err != nil {
 		return fmt.Errorf("it reported nonsense: %w", err)
 	}
-	t.s.inbox.PostResult(&inbox.Result{Trial: no, Attempt: attempt, Result: x})
+	t.s.inbox.PostResult(&inbox.Result{Trial: no, Attempt: number, Result: x})
 	return nil
 }
 

@@ -10,7 +10,9 @@ import (
 	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/inbox"
 	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/host/points"
 	"github.com/tunehost/tunehost/host/queue"
+	"github.com/tunehost/tunehost/host/seeds"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -116,7 +118,7 @@ func requests(sp *space.Space, seed uint64, a core.AskSearcher) []sdk.Request {
 	list := make([]sdk.Request, a.Count)
 	for i := range list {
 		n := a.First + uint64(i)
-		list[i] = sdk.Request{Trial: uint32(n), Seed: seedFor(seed, forSuggestion, n), Given: gridPoint(sp, n)}
+		list[i] = sdk.Request{Trial: uint32(n), Seed: seeds.For(seed, seeds.Suggestion, n), Given: points.GridPoint(sp, n)}
 	}
 	return list
 }

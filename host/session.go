@@ -17,6 +17,7 @@ import (
 	"github.com/tunehost/tunehost/host/diskspace"
 	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/inbox"
+	"github.com/tunehost/tunehost/host/loading"
 	"github.com/tunehost/tunehost/host/local"
 	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/report"
@@ -24,6 +25,7 @@ import (
 	"github.com/tunehost/tunehost/host/report/terminal"
 	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/training"
 	"github.com/tunehost/tunehost/host/warden"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
@@ -52,11 +54,11 @@ type session struct {
 	rules      *rules          // given what was recorded, as the machine is
 	record     Recorder
 	read       walk
-	loader     *loader
+	loader     *loading.Loader
 	plugins    plugins
-	requesting *requesting // nil: trials ask for what the file says
-	relays     []*relay    // reporters that are plugins
-	remote     *remote     // nil: the experiment is here alone
+	requesting *training.Requesting // nil: trials ask for what the file says
+	relays     []*relay             // reporters that are plugins
+	remote     *remote              // nil: the experiment is here alone
 	inbox      *inbox.Inbox
 	loop       *Loop
 	crew       *crew
@@ -116,8 +118,10 @@ func (s *session) occupy(dir storage.Dir) (err error) {
 	if err := dir.Create(); err != nil {
 		return &UserError{err}
 	}
-	if s.lock, err = journal.LockDir(dir.Path(), s.clock.Now()); err != nil {
-		return &UserError{err}
+	if s.lock = s.remote.locked(); s.lock == nil {
+		if s.lock, err = journal.LockDir(dir.Path(), s.clock.Now()); err != nil {
+			return &UserError{err}
+		}
 	}
 	f, err := os.OpenFile(dir.Log(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -169,7 +173,7 @@ func (s *session) guard() {
 
 func (s *session) close() {
 	s.plugins.close()
-	s.requesting.close()
+	s.requesting.Close()
 	for _, r := range s.relays {
 		_ = r.Close() // if it has not been: there was nothing to tell
 	}
@@ -441,7 +445,7 @@ func (s *session) openPlugins(told, decided uint64) (err error) {
 		return &UserError{err}
 	}
 	if t := s.plugins.trainer; t != nil && t.Traits().Requests {
-		if s.requesting, err = newRequesting(s.experiment, s.opener(), t); err != nil {
+		if s.requesting, err = s.makeRequesting(t); err != nil {
 			return err
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/curves"
+	"github.com/tunehost/tunehost/host/demand"
 	"github.com/tunehost/tunehost/host/inbox"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
@@ -180,7 +181,7 @@ func virtualNodes(e *config.Experiment, override string, workers int) ([]resourc
 		}
 		return nodes, nil
 	}
-	capacity, err := bundleOf(map[string]string{"cpu": fmt.Sprint(workers)})
+	capacity, err := demand.Bundle(map[string]string{"cpu": fmt.Sprint(workers)})
 	return []resource.Node{{ID: 1, Name: "virtual", Capacity: capacity}}, err
 }
 

@@ -2,7 +2,6 @@ package host
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,7 +13,9 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/resource"
 	"github.com/tunehost/tunehost/host/analysis"
+	"github.com/tunehost/tunehost/host/demand"
 	"github.com/tunehost/tunehost/host/local"
+	"github.com/tunehost/tunehost/host/points"
 	"github.com/tunehost/tunehost/host/queue"
 	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
@@ -154,7 +155,7 @@ func capacityOf(nodes []resource.Node) map[string]string {
 
 // warnOfIdleGPUs: GPUs are there and no trial asks for one (B-040).
 func (s *session) warnOfIdleGPUs(nodes []resource.Node) {
-	r, err := requestOf(s.experiment)
+	r, err := demand.Of(s.experiment)
 	if err != nil {
 		return
 	}
@@ -185,7 +186,7 @@ func machineNodes(override string) (nodes []resource.Node, warning string, err e
 		}
 	}
 	for i, n := range list {
-		capacity, err := bundleOf(n.Amounts)
+		capacity, err := demand.Bundle(n.Amounts)
 		if err != nil {
 			return nil, "", err
 		}
@@ -201,11 +202,11 @@ func (s *session) points() (events []core.Event, err error) {
 		if i < s.given {
 			continue
 		}
-		g, err := complete(s.experiment, s.file.Seed, uint64(i), p.Given)
+		g, err := points.Complete(s.experiment, s.file.Seed, uint64(i), p.Given)
 		if err != nil {
 			return nil, &UserError{fmt.Errorf("%s: %w", p.Pos, err)}
 		}
-		if err := s.requesting.fill(&g); err != nil {
+		if err := s.requesting.Fill(&g); err != nil {
 			return nil, &UserError{err}
 		}
 		events = append(events, &core.TrialGiven{Suggestion: g})
@@ -227,7 +228,7 @@ func (s *session) makeCrew() {
 		scheduling: &scheduling{scheduler: s.plugins.scheduler, name: e.Scheduler.Name, inbox: s.inbox, log: s.log,
 			clock: s.clock, slow: slowCall, work: queue.New[scheduleWork](), done: make(chan struct{}),
 			snapshots: s.plugins.scheduled,
-			params:    func(p space.Point) ([]byte, error) { return exploited(e, seed, p) }},
+			params:    func(p space.Point) ([]byte, error) { return points.Exploited(e, seed, p) }},
 	}
 	s.plugins.searched.later, s.plugins.scheduled.later = s.crew.publishing.later, s.crew.publishing.later
 	s.crew.running = s.running
@@ -250,33 +251,11 @@ func (s *session) makeCrew() {
 
 // suggestion makes a trial of a searcher's point.
 func (s *session) suggestion(index uint64, p space.Point) (core.Suggestion, error) {
-	g, err := suggest(s.experiment, s.file.Seed, index, p)
+	g, err := points.Suggest(s.experiment, s.file.Seed, index, p)
 	if err != nil {
 		return g, fmt.Errorf("searcher %s: its suggestion %d cannot be a trial: %w", s.experiment.Searcher.Name, index, err)
 	}
-	return g, s.requesting.fill(&g)
-}
-
-func (s *session) makeTraining() *training {
-	e, t := s.experiment, s.plugins.trainer.Traits()
-	o := s.opener()
-	x := &training{open: o.trainable, shared: t.Shared, reuse: t.Reusable && e.Reuse != "false", gpus: e.Reuse == "true",
-		reset: min(resetLimit, cmp.Or(o.timeout, callTimeout)), grace: e.StopGrace, inbox: s.inbox, log: s.log, clock: s.clock, storage: s.dir,
-		disk: s.disk, fail: s.fail, remote: s.remote, memory: s.holdStates(t.Saves), work: queue.New[trainWork](), done: make(chan struct{}), ending: make(chan struct{}), runs: map[core.TrialNo]*run{}, exporting: map[core.TrialNo]*run{}, workers: map[*worker]bool{}, names: map[string]bool{}}
-	if e.Reuse == "true" && !t.Reusable {
-		s.log.Warn("reuse: true: the trainable says that its processes cannot be reused; each trial gets one of its own")
-	}
-	if e.Trainable.Plugin != nil {
-		x.deadline = e.Trainable.Deadline
-	}
-	for id := 1; id <= s.machine.Metrics(); id++ {
-		x.names[s.machine.MetricName(core.MetricID(id))] = true
-	}
-	if s.requesting == nil {
-		x.keepWarm(s.plugins.trainer)
-	}
-	s.plugins.trainer = nil // training closes it
-	return x
+	return g, s.requesting.Fill(&g)
 }
 
 func (s *session) makeLoop() {
@@ -347,7 +326,7 @@ func (s *session) startDrivers(ctx context.Context) {
 	go c.searching.run(ctx)
 	go c.scheduling.run(ctx)
 	if c.training != nil {
-		go c.training.run(ctx)
+		go c.training.Run(ctx)
 	}
 	// What an earlier host left untold goes out at once.
 	c.scheduling.work.Flush()
@@ -371,7 +350,7 @@ func (s *session) stopDrivers(broken bool) {
 	c := s.crew
 	s.inbox.Close()
 	if c.training != nil {
-		c.training.close()
+		c.training.Close()
 	}
 	c.searching.work.Close()
 	c.scheduling.work.Close()

@@ -11,6 +11,7 @@ import (
 	"github.com/tunehost/tunehost/host/control"
 	"github.com/tunehost/tunehost/host/inbox"
 	"github.com/tunehost/tunehost/host/naming"
+	"github.com/tunehost/tunehost/host/points"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
@@ -92,8 +93,8 @@ func (c *steering) complete(given space.Point) (g core.Suggestion, err error) {
 	if err := c.look(func(m *core.Machine) { index = uint64(m.Trials()) }); err != nil {
 		return g, err
 	}
-	if g, err = complete(e, seed, uint64(len(e.Points))+index, given); err == nil {
-		err = c.s.requesting.fill(&g)
+	if g, err = points.Complete(e, seed, uint64(len(e.Points))+index, given); err == nil {
+		err = c.s.requesting.Fill(&g)
 	}
 	return g, err
 }
@@ -137,7 +138,7 @@ func (c *steering) Clone(trial uint32, params []byte) (no uint32, err error) {
 	if slices.ContainsFunc(given, func(x float64) bool { return !math.IsNaN(x) }) {
 		g, err = c.changed(g.Params, given)
 	} else {
-		err = c.s.requesting.fill(&g)
+		err = c.s.requesting.Fill(&g)
 	}
 	if err != nil {
 		return 0, err

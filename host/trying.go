@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -12,7 +13,9 @@ import (
 	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/hostlog"
+	"github.com/tunehost/tunehost/host/loading"
 	"github.com/tunehost/tunehost/host/local"
+	"github.com/tunehost/tunehost/host/seeds"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -24,19 +27,23 @@ const tryTimeout = 2 * time.Minute
 func tryPlugins(ctx context.Context, o Options, e *config.Experiment, nodes []resource.Node) error {
 	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
 	defer cancel()
-	l, err := newLoader(o.Plugins, e, dirOf(e.File))
+	dir, err := filepath.Abs(dirOf(e.File))
 	if err != nil {
 		return err
 	}
-	opener := &opener{experiment: e, plugins: o.Plugins, loader: l, baseDir: l.dir, log: hostlog.New(hclog.NewNullLogger()),
-		clock: clock.System{}, mark: local.NewMark(l.dir), capacity: capacityOf(nodes), inProcess: true}
+	l, err := loading.New(o.Plugins, e, dir)
+	if err != nil {
+		return err
+	}
+	opener := &opener{experiment: e, plugins: o.Plugins, loader: l, baseDir: dir, log: hostlog.New(hclog.NewNullLogger()),
+		clock: clock.System{}, mark: local.NewMark(dir), capacity: capacityOf(nodes), inProcess: true}
 	var errs []error
 	for _, u := range refsOf(e) {
-		if !o.Start && !opener.isBundled(u.kind, u.ref) {
+		if !o.Start && !opener.isBundled(u.Kind, u.Ref) {
 			o.untried(u)
 			continue
 		}
-		errs = append(errs, at(u.ref.Pos, opener.try(ctx, u)))
+		errs = append(errs, config.At(u.Ref.Pos, opener.try(ctx, u)))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return &UserError{err}
@@ -45,27 +52,27 @@ func tryPlugins(ctx context.Context, o Options, e *config.Experiment, nodes []re
 }
 
 // untried says which options are not known to be well.
-func (o *Options) untried(u use) {
-	if o.Stderr != nil && string(u.ref.Options) != "{}" {
-		fmt.Fprintf(o.Stderr, "warning: %s: whether %s %q takes these options it only says when it runs; `tunehost validate --start` starts it to ask\n", u.ref.Pos, u.kind, u.ref.Name)
+func (o *Options) untried(u loading.Use) {
+	if o.Stderr != nil && string(u.Ref.Options) != "{}" {
+		fmt.Fprintf(o.Stderr, "warning: %s: whether %s %q takes these options it only says when it runs; `tunehost validate --start` starts it to ask\n", u.Ref.Pos, u.Kind, u.Ref.Name)
 	}
 }
 
 // try starts one plugin and ends it. Trainables and reporters are not opened: they
 // may load their data then, or write.
-func (o *opener) try(ctx context.Context, u use) error {
-	if o.isBundled(u.kind, u.ref) && u.kind != sdk.KindSearcher && u.kind != sdk.KindScheduler {
+func (o *opener) try(ctx context.Context, u loading.Use) error {
+	if o.isBundled(u.Kind, u.Ref) && u.Kind != sdk.KindSearcher && u.Kind != sdk.KindScheduler {
 		return nil
 	}
-	p, err := o.start(ctx, u.kind, u.ref, nil)
+	p, err := o.start(ctx, u.Kind, u.Ref, nil)
 	if err != nil {
 		return err
 	}
-	switch u.kind {
+	switch u.Kind {
 	case sdk.KindSearcher:
-		_, err = p.OpenSearcher(ctx, o.problem(forSearcher), u.ref.Options, nil)
+		_, err = p.OpenSearcher(ctx, o.problem(seeds.Searcher), u.Ref.Options, nil)
 	case sdk.KindScheduler:
-		_, err = p.OpenScheduler(ctx, o.problem(forScheduler), u.ref.Options, nil)
+		_, err = p.OpenScheduler(ctx, o.problem(seeds.Scheduler), u.Ref.Options, nil)
 	}
 	return errors.Join(err, p.Close())
 }

@@ -22,8 +22,8 @@ type Entry struct {
 	Bytes []byte
 }
 
-// Stop, returned by a function that is told entries, ends the telling without an error.
-var Stop = errors.New("no further")
+// ErrStop, returned by a function that is told entries, ends the telling without an error.
+var ErrStop = errors.New("no further")
 
 // Batch tells f the entries of some records, of which the first has the number first.
 // It is a journal.Replay once f is given. What goes wrong with an entry, also what the
@@ -35,7 +35,7 @@ func Batch(first uint64, records [][]byte, f func(Entry) error) error {
 }
 
 func stopped(err error) error {
-	if errors.Is(err, Stop) {
+	if errors.Is(err, ErrStop) {
 		return nil
 	}
 	return err

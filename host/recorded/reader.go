@@ -51,7 +51,7 @@ func (r *Reader) Close() error {
 }
 
 // Each tells f the entries that are there and that it was not told before; nil when
-// there are no more now: call again later. Where f returns an error, or [Stop], the next
+// there are no more now: call again later. Where f returns an error, or [ErrStop], the next
 // call goes on after that entry.
 //
 // Errors: those of f, as they are. All others say what is wrong with the record, and

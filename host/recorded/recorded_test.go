@@ -71,7 +71,7 @@ func seen(t *testing.T, r *recorded.Reader, until uint64) (times []int64, err er
 		}
 		times = append(times, x.At)
 		if x.Number == until {
-			return recorded.Stop
+			return recorded.ErrStop
 		}
 		return nil
 	})
@@ -213,7 +213,7 @@ func TestBatch(t *testing.T) {
 	var numbers []uint64
 	f := func(x recorded.Entry) error {
 		if numbers = append(numbers, x.Number); x.Number == 8 {
-			return recorded.Stop
+			return recorded.ErrStop
 		}
 		return nil
 	}

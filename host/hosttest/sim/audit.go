@@ -102,7 +102,7 @@ func (b *books) left(m *core.Machine) {
 	if b.safeTo != len(b.records) {
 		b.fail("the host has left, and %d of %d events are safe", b.safeTo, len(b.records))
 	}
-	if b.w.calm {
+	if b.w.undisturbed {
 		b.tidy(m)
 	}
 }

@@ -15,6 +15,7 @@ import (
 func (w *world) takeUp() {
 	w.number++
 	w.starts++
+	w.undisturbed = w.calm
 	w.lived.Hosts++
 	w.turning, w.deciding, w.suggesting, w.left, w.wake = false, false, false, false, 0
 	w.publishing = w.number == 1 && w.options.Torn != nil // for ever

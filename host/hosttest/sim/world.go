@@ -88,7 +88,9 @@ type world struct {
 	left     bool // the user has told the host to leave
 	done     bool
 	starts   int // hosts since the faults stopped
-	waits    int // for room, in this step
+	// undisturbed: all was calm when the host started.
+	undisturbed bool
+	waits       int // for room, in this step
 }
 
 type ckpt struct {

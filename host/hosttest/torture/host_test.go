@@ -48,6 +48,17 @@ func (x *experiment) start(t testing.TB, more ...string) *host {
 	return h
 }
 
+// written is how much is in the record.
+func (x *experiment) written() (bytes int64) {
+	list, _ := filepath.Glob(filepath.Join(x.dir, "journal", "*.tj"))
+	for _, name := range list {
+		if info, err := os.Stat(name); err == nil {
+			bytes += info.Size()
+		}
+	}
+	return bytes
+}
+
 func (h *host) said() string {
 	text, _ := os.ReadFile(h.out)
 	return string(text)

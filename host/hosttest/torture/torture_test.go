@@ -1,10 +1,14 @@
 package torture
 
 import (
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -150,7 +154,11 @@ func torture(t *testing.T, seed uint64, faults int) {
 // ends; it says whether the experiment is done.
 func (x *experiment) suffer(t testing.TB, rng *rand.Rand, faults *int) (done bool) {
 	x.left = false
+	before := x.written()
 	h := x.start(t)
+	if rng.IntN(2) == 0 { // on a slow machine all would come before anything has begun, else
+		h.await(t, patience, func() bool { return x.written() > before })
+	}
 	for *faults > 0 && !h.within(time.Duration(rng.ExpFloat64()*float64(250*time.Millisecond))) {
 		f := draw(x, rng)
 		h.inflict(t, f, rng)
@@ -177,6 +185,9 @@ func (x *experiment) alone(t testing.TB) {
 // permission that was taken away, and for nothing else.
 func (x *experiment) forPermission(t testing.TB) (failed bool) {
 	t.Helper()
+	if _, err := os.Stat(filepath.Join(x.dir, "experiment.yaml")); errors.Is(err, fs.ErrNotExist) {
+		return false // no host has lived for long enough to begin it
+	}
 	e, err := analysis.Open(x.dir)
 	must(t, err)
 	defer e.Close()

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/evolve"
-	"github.com/tunehost/tunehost/plugins/schedulers/internal/objective"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/option"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
@@ -50,18 +49,11 @@ func open(p sdk.Problem, data []byte) (sdk.Scheduler, sdk.Traits, error) {
 	if err := check(o.Periods); err != nil {
 		return nil, sdk.Traits{}, err
 	}
-	if err := o.Check(p); err != nil {
-		return nil, sdk.Traits{}, err
-	}
-	compared, err := objective.Choose(p, o.Objective)
+	compared, explores, err := o.Prepare(p)
 	if err != nil {
 		return nil, sdk.Traits{}, err
 	}
-	explores, err := evolve.NewPerturber(p.Space, o.Options)
-	if err != nil {
-		return nil, sdk.Traits{}, err
-	}
-	return evolve.Divided(p, o.Options, o.Periods, compared, explores), sdk.Traits{RunAhead: 1, Saves: true}, nil
+	return evolve.Divided(p, o.Options, o.Periods, compared, explores), evolve.Traits, nil
 }
 
 func check(periods []uint64) error {

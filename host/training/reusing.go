@@ -1,4 +1,4 @@
-package host
+package training
 
 import (
 	"fmt"
@@ -16,8 +16,8 @@ const resetLimit = 30 * time.Second
 // in, or that was trained in with the same request and devices (B-110). Where those
 // that wait are of other requests, one of them is let go for the one that will be
 // started.
-func (t *training) warm(x *sdk.Trial) *worker {
-	if t.shared {
+func (t *Driver) warm(x *sdk.Trial) *worker {
+	if t.Shared {
 		return t.common
 	}
 	for i, w := range slices.Backward(t.idle) {
@@ -48,14 +48,14 @@ func shape(x *sdk.Trial) string {
 // reusable says whether a process is kept for the next trial, after a run that ended
 // well. With GPUs that is only where the user wants it: what a trial leaves on them
 // nobody sees (B-111).
-func (t *training) reusable(w *worker) bool {
-	return t.reuse && (t.gpus || len(w.devices) == 0)
+func (t *Driver) reusable(w *worker) bool {
+	return t.Reuse && (t.GPUs || len(w.devices) == 0)
 }
 
 // watchReset replaces a process that does not begin its next trial in time.
-func (t *training) watchReset(r *run) {
+func (t *Driver) watchReset(r *run) {
 	w := r.worker
-	r.late = t.clock.AfterFunc(t.reset, func() {
+	r.late = t.Clock.AfterFunc(t.Reset, func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		if t.runs[r.trial] == r && r.worker == w && r.warm && !r.begun && r.timer == nil {
@@ -74,11 +74,11 @@ func (r *run) onTime() {
 
 // renew gives a run that has not begun in the process of another a fresh one, and
 // says whether it did: its trial does not fail for that.
-func (t *training) renew(r *run, why string) bool {
+func (t *Driver) renew(r *run, why string) bool {
 	if !r.warm || r.timer != nil || t.closed {
 		return false
 	}
-	t.log.Info(fmt.Sprintf("trial %d gets a fresh process: that of the last trial could not be reset: %s", r.trial, why))
+	t.Log.Info(fmt.Sprintf("trial %d gets a fresh process: that of the last trial could not be reset: %s", r.trial, why))
 	r.onTime()
 	delete(r.worker.runs, r.number)
 	r.worker, r.warm, r.begun = nil, false, false

@@ -1,4 +1,4 @@
-package host
+package training
 
 import (
 	"errors"
@@ -24,13 +24,13 @@ type exports struct {
 }
 
 // exported takes over a model that the trainable says it has left.
-func (t *training) exported(r *run, e *train.Event) {
+func (t *Driver) exported(r *run, e *train.Event) {
 	if !slices.Contains(r.start.Export, e.Format) || slices.Contains(r.exports.answered, e.Format) {
 		return
 	}
 	r.exports.answered = append(r.exports.answered, e.Format)
 	if e.Error != "" {
-		t.inbox.Post(t.unexported(r, e.Format, untrusted.Text(e.Error, untrusted.MaxText)))
+		t.Inbox.Post(t.unexported(r, e.Format, untrusted.Text(e.Error, untrusted.MaxText)))
 		return
 	}
 	made := make(chan struct{})
@@ -38,32 +38,32 @@ func (t *training) exported(r *run, e *train.Event) {
 	m := storage.Manifest{Trial: uint32(r.trial), Attempt: r.attempt, Iteration: r.iteration, Parent: r.parent()}
 	t.saving.Go(func() {
 		defer close(made)
-		t.inbox.Post(t.keepExport(r, e.Format, m))
+		t.Inbox.Post(t.keepExport(r, e.Format, m))
 	})
 }
 
-func (t *training) keepExport(r *run, format string, m storage.Manifest) *core.ModelExported {
+func (t *Driver) keepExport(r *run, format string, m storage.Manifest) *core.ModelExported {
 	var bytes int64
 	err := t.whenRoom(func() (err error) {
-		bytes, err = t.storage.CommitExport(r.dir, format, m)
+		bytes, err = t.Storage.CommitExport(r.dir, format, m)
 		return err
 	})
 	if err != nil {
 		return t.unexported(r, format, err.Error())
 	}
-	t.remote.saved(storage.ExportDir(r.dir, format))
+	t.Saved(storage.ExportDir(r.dir, format))
 	return &core.ModelExported{Trial: r.trial, Attempt: r.attempt, Format: format, Bytes: bytes}
 }
 
 // unexported is an error in the trial's record, and said once for each format: a
 // format that a trainable does not know is in every trial's.
-func (t *training) unexported(r *run, format, why string) *core.ModelExported {
-	t.log.Once("export "+format, fmt.Sprintf("trial %d: its model was not exported as %s: %s; further trials of which this is true are in `tunehost trials --json`", r.trial, format, why))
+func (t *Driver) unexported(r *run, format, why string) *core.ModelExported {
+	t.Log.Once("export "+format, fmt.Sprintf("trial %d: its model was not exported as %s: %s; further trials of which this is true are in `tunehost trials --json`", r.trial, format, why))
 	return &core.ModelExported{Trial: r.trial, Attempt: r.attempt, Format: format, Error: why}
 }
 
 // unanswered are the formats that a run which has ended well said nothing of.
-func (t *training) unanswered(r *run) (events []core.Event) {
+func (t *Driver) unanswered(r *run) (events []core.Event) {
 	for _, format := range r.start.Export {
 		if !slices.Contains(r.exports.answered, format) {
 			events = append(events, t.unexported(r, format, sdk.ErrUnknownFormat.Error()))
@@ -80,9 +80,9 @@ func (r *run) endsWell(end *core.AttemptEnded) bool {
 
 // postAfterExports posts a run's last events once its models are made. It needs
 // the lock.
-func (t *training) postAfterExports(r *run, events []core.Event) {
+func (t *Driver) postAfterExports(r *run, events []core.Event) {
 	if len(r.start.Export) == 0 || t.closed { // the next host runs it again
-		t.inbox.Post(events...)
+		t.Inbox.Post(events...)
 		return
 	}
 	t.exporting[r.trial] = r
@@ -91,11 +91,11 @@ func (t *training) postAfterExports(r *run, events []core.Event) {
 			<-made
 		}
 		if err := os.RemoveAll(storage.NewExports(r.dir)); err != nil {
-			t.log.Warn(errors.Join(errors.New("what was left of a trial's export could not be removed"), err).Error())
+			t.Log.Warn(errors.Join(errors.New("what was left of a trial's export could not be removed"), err).Error())
 		}
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		delete(t.exporting, r.trial)
-		t.inbox.Post(append(events, r.exports.after...)...)
+		t.Inbox.Post(append(events, r.exports.after...)...)
 	})
 }

@@ -1,4 +1,4 @@
-package host
+package training
 
 import (
 	"errors"
@@ -16,7 +16,7 @@ import (
 )
 
 // listen takes in what a process says until it is gone.
-func (t *training) listen(w *worker) {
+func (t *Driver) listen(w *worker) {
 	for {
 		events, err := w.trainer.Recv()
 		if err != nil {
@@ -34,9 +34,9 @@ func (t *training) listen(w *worker) {
 }
 
 // heard carries one event of a run to the inbox.
-func (t *training) heard(r *run, e *train.Event) {
-	if t.deadline > 0 {
-		r.heard = t.clock.Now()
+func (t *Driver) heard(r *run, e *train.Event) {
+	if t.Deadline > 0 {
+		r.heard = t.Clock.Now()
 	}
 	if r.nonsense != "" && e.Kind != train.Ended {
 		return
@@ -45,7 +45,7 @@ func (t *training) heard(r *run, e *train.Event) {
 	case train.Started:
 		r.begun = true
 		r.onTime()
-		t.inbox.Post(&core.AttemptStarted{Trial: r.trial, Attempt: r.attempt, PID: e.PID})
+		t.Inbox.Post(&core.AttemptStarted{Trial: r.trial, Attempt: r.attempt, PID: e.PID})
 	case train.Result:
 		t.result(r, sdk.Result{Metrics: e.Metrics, Iteration: e.Iteration, Checkpoint: e.Checkpoint, Done: e.Done})
 	case train.Saved:
@@ -55,21 +55,21 @@ func (t *training) heard(r *run, e *train.Event) {
 	case train.Ended:
 		t.ended(r, e)
 	case train.Log:
-		t.note(r, e.Text, func(text string) { t.log.Info(text, "trial", r.trial) })
+		t.note(r, e.Text, func(text string) { t.Log.Info(text, "trial", r.trial) })
 	case train.Rejected:
-		t.note(r, e.Text, func(text string) { t.log.Warn(fmt.Sprintf("trial %d: not a report: %s", r.trial, text)) })
+		t.note(r, e.Text, func(text string) { t.Log.Warn(fmt.Sprintf("trial %d: not a report: %s", r.trial, text)) })
 	}
 }
 
 // note writes a line of a run's to the log, within its process's rate.
-func (t *training) note(r *run, text string, write func(string)) {
+func (t *Driver) note(r *run, text string, write func(string)) {
 	text = untrusted.Line(text, untrusted.MaxText)
 	rate := &r.worker.rate
-	if !rate.Take(len(text), t.clock.Now()) {
+	if !rate.Take(len(text), t.Clock.Now()) {
 		return
 	}
 	if dropped := rate.Dropped(); dropped != "" {
-		t.log.Warn(dropped, "trial", r.trial)
+		t.Log.Warn(dropped, "trial", r.trial)
 	}
 	write(text)
 }
@@ -79,8 +79,8 @@ func (t *training) note(r *run, text string, write func(string)) {
 const maxMetricNames = 2 * sdk.MaxMetrics
 
 // result takes in a result that makes sense, and fails a trial whose does not.
-func (t *training) result(r *run, x sdk.Result) {
-	err := r.takes(&x)
+func (t *Driver) result(r *run, x sdk.Result) {
+	err := r.Take(&x)
 	if err == nil {
 		err = t.nameAll(x.Metrics)
 	}
@@ -88,44 +88,10 @@ func (t *training) result(r *run, x sdk.Result) {
 		t.refuse(r, "it reported nonsense: "+err.Error())
 		return
 	}
-	t.inbox.PostResult(&inbox.Result{Trial: r.trial, Attempt: r.attempt, Result: x})
+	t.Inbox.PostResult(&inbox.Result{Trial: r.trial, Attempt: r.attempt, Result: x})
 }
 
-// takes says what is wrong with a result, beside those that the run has reported.
-func (r *run) takes(x *sdk.Result) error {
-	if err := sdk.CheckResult(x); err != nil {
-		return err
-	}
-	if err := r.follows(x.Iteration); err != nil {
-		return err
-	}
-	return r.waits()
-}
-
-// follows checks that iterations grow. An attempt's first may be any: it may have
-// gone on from a checkpoint or not.
-func (r *run) follows(iteration uint64) error {
-	if iteration == 0 {
-		iteration = r.iteration + 1
-	}
-	if r.reported > 0 && iteration <= r.iteration {
-		return fmt.Errorf("iteration %d after iteration %d", iteration, r.iteration)
-	}
-	r.reported++
-	r.iteration = iteration
-	return nil
-}
-
-// waits checks that a trainable runs ahead of decisions no further than it may
-// (B-009): else what it reports would fill the memory.
-func (r *run) waits() error {
-	if most := r.granted + uint64(r.start.RunAhead) + 1; r.reported > most {
-		return fmt.Errorf("result %d, where it must wait for a decision after %d", r.reported, most)
-	}
-	return nil
-}
-
-func (t *training) nameAll(list []sdk.Metric) error {
+func (t *Driver) nameAll(list []sdk.Metric) error {
 	for i := range list {
 		if name := list[i].Name; !t.names[name] {
 			if len(t.names) >= maxMetricNames {
@@ -139,16 +105,16 @@ func (t *training) nameAll(list []sdk.Metric) error {
 
 // refuse fails a run that talks nonsense (B-070): it is stopped, and nothing that
 // it says until then is heard.
-func (t *training) refuse(r *run, why string) {
+func (t *Driver) refuse(r *run, why string) {
 	r.nonsense = why
 	_ = r.worker.trainer.Send([]train.Command{{Kind: train.Stop, Run: r.number}}) // a failed process says so itself
 	if r.timer == nil {
-		r.timer = t.clock.AfterFunc(t.grace, func() { t.kill(r) })
+		r.timer = t.Clock.AfterFunc(t.Grace, func() { t.kill(r) })
 	}
 }
 
 // saved commits what the trainable has written.
-func (t *training) saved(r *run, e *train.Event) {
+func (t *Driver) saved(r *run, e *train.Event) {
 	if len(r.saves) == 0 {
 		return
 	}
@@ -180,7 +146,7 @@ func (t *training) saved(r *run, e *train.Event) {
 }
 
 // ended is a run's last word. Its process is kept for the next trial, or let go.
-func (t *training) ended(r *run, e *train.Event) {
+func (t *Driver) ended(r *run, e *train.Event) {
 	w := r.worker
 	if e.NeverStarted && r.reported == 0 && t.renew(r, untrusted.Text(e.Error, untrusted.MaxText)) {
 		t.retire(w)
@@ -193,7 +159,7 @@ func (t *training) ended(r *run, e *train.Event) {
 	}
 	t.endRun(r, end)
 	switch {
-	case t.shared:
+	case t.Shared:
 	case t.reusable(w) && !r.killed && end.Error == "":
 		t.idle = append(t.idle, w)
 	default:
@@ -202,7 +168,7 @@ func (t *training) ended(r *run, e *train.Event) {
 }
 
 // endRun tells of the end, and of the saves that will not come any more.
-func (t *training) endRun(r *run, end *core.AttemptEnded) {
+func (t *Driver) endRun(r *run, end *core.AttemptEnded) {
 	end.Trial, end.Attempt = r.trial, r.attempt
 	if r.nonsense != "" {
 		end.Error, end.NeverStarted, end.RestoreFailed = r.nonsense, false, false
@@ -232,20 +198,20 @@ func (t *training) endRun(r *run, end *core.AttemptEnded) {
 }
 
 // over is endRun for those who do not hold the lock.
-func (t *training) over(r *run, end *core.AttemptEnded) {
+func (t *Driver) over(r *run, end *core.AttemptEnded) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.endRun(r, end)
 }
 
 // retire lets a process go.
-func (t *training) retire(w *worker) {
+func (t *Driver) retire(w *worker) {
 	delete(t.workers, w)
 	t.leaving.Go(func() { _ = w.trainer.Close() })
 }
 
 // lost ends every run of a process that has failed, when nothing of it is left.
-func (t *training) lost(w *worker, err error) {
+func (t *Driver) lost(w *worker, err error) {
 	_ = w.trainer.Close()
 	t.mu.Lock()
 	defer t.mu.Unlock()

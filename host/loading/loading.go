@@ -1,4 +1,7 @@
-package host
+// Package loading is the plugins that an experiment uses: found, held against what
+// the file grants them and against those that it began with, and started. What they
+// are told when they run is the host's affair.
+package loading
 
 import (
 	"bytes"
@@ -21,9 +24,9 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// loaded is a plugin that an experiment uses, found and checked; it is the same
+// Plugin is one plugin that an experiment uses, found and checked; it is the same
 // one as long as this host lives, however often it is started.
-type loaded struct {
+type Plugin struct {
 	*finder.Found
 	kind  sdk.Kind // as which it is used
 	ref   config.PluginRef
@@ -34,29 +37,30 @@ type loaded struct {
 	info sdk.Info // what it said when it was started last
 }
 
-// loader finds the plugins of one experiment.
-type loader struct {
+// Loader finds the plugins of one experiment.
+type Loader struct {
 	experiment *config.Experiment
 	dir        string // of the experiment file
 	finder     *finder.Finder
 
 	mu    sync.Mutex
-	known []*loaded
+	known []*Plugin
 }
 
-func newLoader(plugins *bundled.Registry, e *config.Experiment, dir string) (*loader, error) {
+// New finds them beside the experiment file, which is in dir, and where the file says.
+func New(plugins *bundled.Registry, e *config.Experiment, dir string) (*Loader, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
 	}
 	f, err := finder.New(plugins, dir, e.Plugins, e.PosOf("plugins"))
-	return &loader{experiment: e, dir: dir, finder: f}, err
+	return &Loader{experiment: e, dir: dir, finder: f}, err
 }
 
-// load finds a plugin, and checks all that can be checked without running it:
+// Load finds a plugin, and checks all that can be checked without running it:
 // its files' checksums, what it wants to be granted, and of a bundled one the
 // options.
-func (l *loader) load(kind sdk.Kind, ref config.PluginRef) (*loaded, error) {
+func (l *Loader) Load(kind sdk.Kind, ref config.PluginRef) (*Plugin, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, p := range l.known {
@@ -71,7 +75,7 @@ func (l *loader) load(kind sdk.Kind, ref config.PluginRef) (*loaded, error) {
 	return p, err
 }
 
-func (l *loader) find(kind sdk.Kind, ref config.PluginRef) (*loaded, error) {
+func (l *Loader) find(kind sdk.Kind, ref config.PluginRef) (*Plugin, error) {
 	find := l.finder.Find
 	if kind == sdk.KindTrainable && l.experiment.Trainable.Plugin == nil {
 		find = l.finder.Bundled // a command: nobody named the plugin that runs it
@@ -81,38 +85,28 @@ func (l *loader) find(kind sdk.Kind, ref config.PluginRef) (*loaded, error) {
 		err = fmt.Errorf("%w; reporters that write files are %s", err, strings.Join(files.Formats(), ", "))
 	}
 	if err != nil {
-		return nil, at(ref.Pos, err)
+		return nil, config.At(ref.Pos, err)
 	}
-	p := &loaded{Found: found, kind: kind, ref: ref, grant: l.granted(ref.Name, found.Name)}
+	p := &Plugin{Found: found, kind: kind, ref: ref, grant: l.granted(ref.Name, found.Name)}
 	if found.Bundled != nil {
 		p.info = *found.Bundled
 		return p, p.checkOptions(p.info)
 	}
 	if p.sums, err = found.Folder.Check(); err != nil {
-		return nil, at(ref.Pos, err)
+		return nil, config.At(ref.Pos, err)
 	}
-	return p, at(ref.Pos, ungranted(kind, ref.Name, found.Folder, p.grant, len(l.experiment.Grants) > 0))
+	return p, config.At(ref.Pos, ungranted(kind, ref.Name, found.Folder, p.grant, len(l.experiment.Grants) > 0))
 }
 
 // granted is what the file grants a plugin, by the name or path by which it
 // refers to it, or by its own name.
-func (l *loader) granted(names ...string) config.Grant {
+func (l *Loader) granted(names ...string) config.Grant {
 	for _, name := range names {
 		if g, ok := l.experiment.Grants[name]; ok {
 			return within(l.dir, g)
 		}
 	}
 	return config.Grant{}
-}
-
-// at gives an error the place in the file where the plugin is named; one that
-// stands in a file already keeps its place.
-func at(pos config.Pos, err error) error {
-	var many config.Errors
-	if _, placed := errors.AsType[*config.Error](err); err == nil || placed || errors.As(err, &many) {
-		return err
-	}
-	return &config.Error{Pos: pos, Msg: err.Error()}
 }
 
 // optionsError is the host's own word on options, as final as the plugin's.
@@ -123,7 +117,7 @@ func (e *optionsError) Unwrap() []error {
 	return []error{e.error, &plugin.Error{Failure: plugin.Refused}}
 }
 
-func (p *loaded) checkOptions(info sdk.Info) error {
+func (p *Plugin) checkOptions(info sdk.Info) error {
 	if len(info.Options) == 0 && p.Bundled == nil {
 		return nil // it checks them itself
 	}
@@ -133,8 +127,16 @@ func (p *loaded) checkOptions(info sdk.Info) error {
 	return nil
 }
 
+// Release tells one release of the plugin from the next.
+func (p *Plugin) Release() string {
+	if p.Bundled != nil {
+		return p.Bundled.Version
+	}
+	return p.sums.SHA256
+}
+
 // described keeps what the plugin says of itself, once its options fit that.
-func (p *loaded) described(ctx context.Context, running plugin.Plugin) error {
+func (p *Plugin) described(ctx context.Context, running plugin.Plugin) error {
 	info, err := running.Describe(ctx)
 	if err != nil {
 		return err
@@ -145,10 +147,10 @@ func (p *loaded) described(ctx context.Context, running plugin.Plugin) error {
 	return p.checkOptions(info)
 }
 
-// check loads plugins; every mistake is an error.
-func (l *loader) check(uses []use) (errs []error) {
+// Check loads plugins; every mistake is an error.
+func (l *Loader) Check(uses []Use) (errs []error) {
 	for _, u := range uses {
-		if _, err := l.load(u.kind, u.ref); err != nil {
+		if _, err := l.Load(u.Kind, u.Ref); err != nil {
 			errs = append(errs, err)
 		}
 	}
@@ -158,28 +160,14 @@ func (l *loader) check(uses []use) (errs []error) {
 	return l.strayGrants()
 }
 
-// use is a plugin that the file names.
-type use struct {
-	kind sdk.Kind
-	ref  config.PluginRef
-}
-
-// refsOf are the plugins that the file names.
-func refsOf(e *config.Experiment) []use {
-	uses := []use{{sdk.KindSearcher, e.Searcher}, {sdk.KindScheduler, e.Scheduler}}
-	if e.Trainable != nil && e.Trainable.Plugin != nil {
-		uses = append(uses, use{sdk.KindTrainable, *e.Trainable.Plugin})
-	}
-	for _, ref := range e.Reporters {
-		if !isFormat(ref) {
-			uses = append(uses, use{sdk.KindReporter, ref})
-		}
-	}
-	return uses
+// Use is a plugin that the file names.
+type Use struct {
+	Kind sdk.Kind
+	Ref  config.PluginRef
 }
 
 // strayGrants are grants to plugins that the experiment does not use.
-func (l *loader) strayGrants() (errs []error) {
+func (l *Loader) strayGrants() (errs []error) {
 	var names []string
 	for _, p := range l.known {
 		names = append(names, p.ref.Name, p.Name)

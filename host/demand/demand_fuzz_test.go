@@ -1,4 +1,4 @@
-package host
+package demand
 
 import (
 	"testing"
@@ -10,7 +10,7 @@ import (
 // read again, or an error; B-038.
 func FuzzRequestedResources(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
-		r, err := parseRequest(text)
+		r, err := Parse(text)
 		if err != nil {
 			if len(err.Error()) > 2000 {
 				t.Errorf("an error of %d bytes", len(err.Error()))
@@ -18,10 +18,10 @@ func FuzzRequestedResources(f *testing.F) {
 			return
 		}
 		if len(r.Bundles()) > 1 || r.Strategy() != resource.Pack {
-			_ = granted(*r)
+			_ = Sum(*r)
 			return // a sum is not read again
 		}
-		again, err := parseRequest(granted(*r))
+		again, err := Parse(Sum(*r))
 		if err != nil || again.String() != r.String() {
 			t.Errorf("%s became %v (%v)", r, again, err)
 		}

@@ -1,4 +1,7 @@
-package host
+// Package points makes trials of points: of what a searcher suggests, of what the
+// user gives in part, of what a scheduler changes. The file says how, and the
+// experiment's seed what is drawn.
+package points
 
 import (
 	"errors"
@@ -7,15 +10,16 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/seeds"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
 // maxRefusals is how often a point that only the host can refuse is drawn anew.
 const maxRefusals = 100
 
-// suggest makes a trial of a searcher's point, or says why it cannot be one
+// Suggest makes a trial of a searcher's point, or says why it cannot be one
 // (B-107).
-func suggest(e *config.Experiment, seed, index uint64, p space.Point) (core.Suggestion, error) {
+func Suggest(e *config.Experiment, seed, index uint64, p space.Point) (core.Suggestion, error) {
 	if len(p) != len(e.Space.Params) {
 		return core.Suggestion{}, fmt.Errorf("it has %d values, the space has %d parameters", len(p), len(e.Space.Params))
 	}
@@ -23,10 +27,10 @@ func suggest(e *config.Experiment, seed, index uint64, p space.Point) (core.Sugg
 	if err := e.Space.Check(p); err != nil && !e.Space.Opaque {
 		return core.Suggestion{}, err
 	}
-	draw := seedFor(seed, forSuggestion, index)
+	draw := seeds.For(seed, seeds.Suggestion, index)
 	params, err := existing.Resolve(draw)
 	for try := uint64(1); errors.Is(err, config.ErrRefused) && try < maxRefusals; try++ {
-		if p, err = e.Space.Sample(space.NewRand(mix(draw + try))); err != nil {
+		if p, err = e.Space.Sample(space.NewRand(seeds.Again(draw, try))); err != nil {
 			break
 		}
 		params, err = e.Prune(p).Resolve(draw)
@@ -34,21 +38,21 @@ func suggest(e *config.Experiment, seed, index uint64, p space.Point) (core.Sugg
 	return core.Suggestion{Params: params}, err
 }
 
-// complete makes a trial of a user's point: as given, and drawn where nothing
+// Complete makes a trial of a user's point: as given, and drawn where nothing
 // was given (B-104).
-func complete(e *config.Experiment, seed, index uint64, given space.Point) (core.Suggestion, error) {
-	rng := space.NewRand(seedFor(seed, forPoint, index))
+func Complete(e *config.Experiment, seed, index uint64, given space.Point) (core.Suggestion, error) {
+	rng := space.NewRand(seeds.For(seed, seeds.Point, index))
 	p, err := e.Space.SampleGiven(rng, given)
 	if err != nil {
 		return core.Suggestion{}, err
 	}
-	params, err := e.Prune(p).Resolve(seedFor(seed, forPoint, index))
+	params, err := e.Prune(p).Resolve(seeds.For(seed, seeds.Point, index))
 	return core.Suggestion{Params: params}, err
 }
 
-// exploited are the parameters of a scheduler's point, which must lie in the
+// Exploited are the parameters of a scheduler's point, which must lie in the
 // space like a searcher's.
-func exploited(e *config.Experiment, seed uint64, p space.Point) ([]byte, error) {
+func Exploited(e *config.Experiment, seed uint64, p space.Point) ([]byte, error) {
 	if len(p) != len(e.Space.Params) {
 		return nil, fmt.Errorf("its point has %d values, the space has %d parameters", len(p), len(e.Space.Params))
 	}

@@ -1,4 +1,4 @@
-package host
+package training
 
 import (
 	"context"
@@ -7,15 +7,14 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/demand"
 	"github.com/tunehost/tunehost/host/plugin"
-	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// requesting asks a trainable what each trial needs (B-038). It has a process of
+// Requesting asks a trainable what each trial needs (B-038). It has a process of
 // its own, which trains nothing: what a trial does to its process must not keep
-// the next one from being made. A nil requesting leaves requests to the file.
-type requesting struct {
+// the next one from being made. A nil Requesting leaves requests to the file.
+type Requesting struct {
 	name   string
 	open   func(context.Context) (plugin.Trainer, error)
 	limit  time.Duration   // of one call
@@ -26,32 +25,22 @@ type requesting struct {
 	trainer plugin.Trainer
 }
 
-// newRequesting takes over an opened trainable. A file that asks for resources
-// beside it is in conflict with it.
-func newRequesting(e *config.Experiment, o *opener, t plugin.Trainer) (*requesting, error) {
-	ref, _, err := o.trainableRef()
-	if err != nil {
-		return nil, err
-	}
-	if e.Requested != nil {
-		return nil, &UserError{&config.Error{Pos: *e.Requested, Msg: fmt.Sprintf(
-			"the trainable %q (%s) computes by itself what each trial needs, and here the file says it, too: take this out", ref.Name, ref.Pos)}}
-	}
-	open := func(ctx context.Context) (plugin.Trainer, error) { return o.trainable(ctx, nil) }
-	limit, _ := o.deadlines(sdk.KindTrainable, ref)
-	r := &requesting{name: ref.Name, open: open, limit: limit, trainer: t}
+// NewRequesting takes over an opened trainable. It opens another where that one is
+// gone; each of its calls may take until limit.
+func NewRequesting(name string, t plugin.Trainer, open func(context.Context) (plugin.Trainer, error), limit time.Duration) *Requesting {
+	r := &Requesting{name: name, open: open, limit: limit, trainer: t}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
-	return r, nil
+	return r
 }
 
-// fill sets a suggestion's request.
-func (r *requesting) fill(g *core.Suggestion) error {
+// Fill sets a suggestion's request.
+func (r *Requesting) Fill(g *core.Suggestion) error {
 	if r == nil {
 		return nil
 	}
 	text, err := r.ask(g.Params)
 	if err == nil {
-		if g.Request, err = parseRequest(text); err != nil {
+		if g.Request, err = demand.Parse(text); err != nil {
 			err = fmt.Errorf("trainable %q answered %w", r.name, err)
 		}
 	}
@@ -62,7 +51,7 @@ func (r *requesting) fill(g *core.Suggestion) error {
 }
 
 // ask tries once more when the process is gone.
-func (r *requesting) ask(params []byte) ([]byte, error) {
+func (r *Requesting) ask(params []byte) ([]byte, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	text, err := r.call(params)
@@ -78,13 +67,14 @@ func (r *requesting) ask(params []byte) ([]byte, error) {
 	return r.call(params)
 }
 
-func (r *requesting) call(params []byte) ([]byte, error) {
+func (r *Requesting) call(params []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(r.ctx, r.limit)
 	defer cancel()
 	return r.trainer.Request(ctx, params)
 }
 
-func (r *requesting) close() {
+// Close ends its process.
+func (r *Requesting) Close() {
 	if r == nil {
 		return
 	}

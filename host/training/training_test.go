@@ -1,7 +1,8 @@
-package host
+package training
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -18,7 +19,6 @@ import (
 	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/inbox"
 	"github.com/tunehost/tunehost/host/plugin"
-	"github.com/tunehost/tunehost/host/queue"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/train"
@@ -73,7 +73,7 @@ func (s *scripted) told(kind train.CommandKind) bool {
 }
 
 // trains is the driver of trainables with one such process, and a trial begun.
-func trains(t *testing.T, clock clock.Clock) (*training, *scripted) {
+func trains(t *testing.T, clock clock.Clock) (*Driver, *scripted) {
 	t.Helper()
 	d, err := storage.At(t.TempDir())
 	if err != nil {
@@ -84,15 +84,39 @@ func trains(t *testing.T, clock clock.Clock) (*training, *scripted) {
 	}
 	p := newScripted()
 	log := hostlog.New(hclog.NewNullLogger())
-	x := &training{open: func(context.Context, []string) (plugin.Trainer, error) { return p, nil }, shared: true, grace: time.Second,
-		inbox: inbox.New(), log: log, clock: clock, storage: d, disk: diskspace.New(log, clock), work: queue.New[trainWork](),
-		done: make(chan struct{}), ending: make(chan struct{}), runs: map[core.TrialNo]*run{}, exporting: map[core.TrialNo]*run{}, workers: map[*worker]bool{}, names: map[string]bool{}}
-	go x.run(t.Context())
-	t.Cleanup(x.close)
-	x.work.Put(trainWork{action: core.StartAttempt{Trial: 0, Attempt: 1}, trial: &sdk.Trial{Dir: d.Trial("0"), Params: []byte(`{}`)}, dir: d.Trial("0"), params: []byte(`{}`)})
-	x.work.Flush()
+	x := New(Options{Open: func(context.Context, []string) (plugin.Trainer, error) { return p, nil }, Shared: true, Grace: time.Second,
+		Inbox: inbox.New(), Log: log, Clock: clock, Storage: d, Disk: diskspace.New(log, clock)})
+	go x.Run(t.Context())
+	t.Cleanup(x.Close)
+	x.Put(Work{Action: core.StartAttempt{Trial: 0, Attempt: 1}, Trial: &sdk.Trial{Dir: d.Trial("0"), Params: []byte(`{}`)}, Dir: d.Trial("0"), Params: []byte(`{}`)})
+	x.Flush()
 	soon(t, "its start", func() bool { return p.told(train.Start) })
 	return x, p
+}
+
+// screenful is what is written, from whichever goroutine it comes.
+type screenful struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (s *screenful) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(b)
+}
+
+func (s *screenful) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
+func contains(t *testing.T, text, part string) {
+	t.Helper()
+	if !strings.Contains(text, part) {
+		t.Errorf("%q is not in: %s", part, text)
+	}
 }
 
 func soon(t *testing.T, what string, ok func() bool) {
@@ -106,10 +130,10 @@ func soon(t *testing.T, what string, ok func() bool) {
 
 // heardOf waits until the core would have heard of the run's end, and returns all
 // that it would have heard.
-func heardOf(t *testing.T, x *training) (list []inbox.News, end *core.AttemptEnded) {
+func heardOf(t *testing.T, x *Driver) (list []inbox.News, end *core.AttemptEnded) {
 	t.Helper()
 	soon(t, "the run's end", func() bool {
-		for _, n := range x.inbox.Take(nil) {
+		for _, n := range x.Inbox.Take(nil) {
 			list = append(list, n)
 			if e, ok := n.Event.(*core.AttemptEnded); ok {
 				end = e
@@ -146,8 +170,8 @@ func TestEventsOfNoSense(t *testing.T) {
 func TestCheckpointOfNoSense(t *testing.T) {
 	x, p := trains(t, clock.System{})
 	p.say <- []train.Event{{Kind: train.Result, Run: 1, Metrics: []sdk.Metric{{Name: "score"}}, Iteration: 3}}
-	x.work.Put(trainWork{action: core.SaveAttempt{Trial: 0, Attempt: 1, ID: 1, Iteration: 3}, dir: x.storage.Trial("0")})
-	x.work.Flush()
+	x.Put(Work{Action: core.SaveAttempt{Trial: 0, Attempt: 1, ID: 1, Iteration: 3}, Dir: x.Storage.Trial("0")})
+	x.Flush()
 	soon(t, "the order to save", func() bool { return p.told(train.Save) })
 	p.say <- []train.Event{{Kind: train.Saved, Run: 1, Iteration: 4}, {Kind: train.Ended, Run: 1}}
 	list, _ := heardOf(t, x)
@@ -188,7 +212,7 @@ func TestNonsenseIsStopped(t *testing.T) {
 func TestFloodOfLogs(t *testing.T) {
 	x, p := trains(t, clock.System{})
 	seen := &screenful{}
-	x.log = hostlog.New(hclog.New(&hclog.LoggerOptions{Output: seen}))
+	x.Log = hostlog.New(hclog.New(&hclog.LoggerOptions{Output: seen}))
 	line, began := train.Event{Kind: train.Log, Run: 1, Text: strings.Repeat("z", 1<<10)}, time.Now()
 	for range 64 {
 		events := make([]train.Event, 256)
@@ -216,10 +240,10 @@ func TestRunsTooFarAhead(t *testing.T) {
 	for _, c := range []struct{ ahead, credits, taken int }{{0, 0, 1}, {2, 0, 3}, {1, 4, 6}} {
 		x, p := trains(t, clock.System{})
 		x.mu.Lock()
-		x.runs[0].start.RunAhead = c.ahead
+		x.runs[0].ahead = c.ahead
 		x.mu.Unlock()
-		x.work.Put(trainWork{action: core.ContinueAttempt{Trial: 0, Attempt: 1, Credits: uint32(c.credits)}})
-		x.work.Flush()
+		x.Put(Work{Action: core.ContinueAttempt{Trial: 0, Attempt: 1, Credits: uint32(c.credits)}})
+		x.Flush()
 		soon(t, "the credits", func() bool { return p.told(train.Continue) })
 		for range c.taken + 5 {
 			p.say <- []train.Event{{Kind: train.Result, Run: 1, Metrics: []sdk.Metric{{Name: "score", Value: 1}}}}
@@ -230,5 +254,22 @@ func TestRunsTooFarAhead(t *testing.T) {
 		if len(list) != c.taken+1 {
 			t.Errorf("%d results are taken, want %d", len(list)-1, c.taken)
 		}
+	}
+}
+
+// An experiment has so many metrics at most; each is kept for its life.
+func TestEndlessMetricNames(t *testing.T) {
+	x := New(Options{})
+	var err error
+	n := 0
+	for ; err == nil && n < 2*maxMetricNames; n++ {
+		err = x.nameAll([]sdk.Metric{{Name: "score"}, {Name: fmt.Sprint("m", n)}})
+	}
+	if err == nil || n != maxMetricNames || len(x.names) != maxMetricNames {
+		t.Fatalf("%d results, %d names: %v", n, len(x.names), err)
+	}
+	contains(t, err.Error(), "is one more than the 20000 different ones that an experiment may have")
+	if err := x.nameAll([]sdk.Metric{{Name: "score"}}); err != nil {
+		t.Error(err)
 	}
 }
