@@ -8,6 +8,8 @@ import (
 	"github.com/tunehost/tunehost/host/consulting"
 	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/inbox"
+	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/telling"
 	"github.com/tunehost/tunehost/host/training"
 	"github.com/tunehost/tunehost/host/translation"
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -22,10 +24,11 @@ type crew struct {
 	searching  *consulting.Searching
 	scheduling *consulting.Scheduling
 	training   *training.Driver // nil in ask and tell
-	publishing *publishing
-	narrator   *narrator
-	board      *board
+	publishing *telling.Publisher
+	narrator   *telling.Narrator
+	board      *telling.Board
 	trials     *trials
+	remote     *remote
 	inbox      *inbox.Inbox
 	log        *hostlog.Log
 	clock      clock.Clock
@@ -47,7 +50,7 @@ func (c *crew) Do(a core.Action) {
 	case core.Warn:
 		c.warn(a)
 	case core.DeleteCheckpoint:
-		c.publishing.delete(c.trials.storage, c.trials.dir(a.Trial), a.ID)
+		c.delete(a)
 	case core.Finish:
 		// The loop ends with it.
 	default:
@@ -62,8 +65,8 @@ func (c *crew) Flush() {
 	if c.training != nil {
 		c.training.Flush()
 	}
-	c.publishing.flush()
-	c.board.write(false)
+	c.publishing.Flush()
+	c.board.Write(false)
 }
 
 // tell hands an observation to each of those who shall hear it.
@@ -75,8 +78,19 @@ func (c *crew) tell(o core.Observation) {
 		c.scheduling.Put(consulting.ScheduleWork{Event: c.event(o, c.traits.scheduler), Due: o.Due})
 	}
 	if o.To&core.ToReporters != 0 {
-		c.publishing.tell(c.narrator.event(o))
+		c.publishing.Tell(c.narrator.Event(o))
 	}
+}
+
+// delete removes a checkpoint, and its copy before it, once the record is safe.
+func (c *crew) delete(a core.DeleteCheckpoint) {
+	d, dir := c.trials.storage, c.trials.dir(a.Trial)
+	remove := func() {
+		if err := d.RemoveCheckpoint(dir, a.ID); err != nil {
+			c.log.Warn("a checkpoint could not be deleted: " + err.Error())
+		}
+	}
+	c.publishing.Later(func() { c.remote.delete(storage.CheckpointDir(dir, a.ID), remove) })
 }
 
 func (c *crew) event(o core.Observation, t sdk.Traits) sdk.Event {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -173,8 +172,8 @@ func (r *Rig) turned(s *session) *Turned {
 	t := &Turned{s: s, rig: r, runs: map[core.TrialNo]*attempt{}, suggestions: inbox.New(), decisions: inbox.New()}
 	c := s.crew
 	c.manual = func(core.Action) {} // the witness's
-	c.publishing.reporters = []listener{witnessing{r.Witness}}
-	s.board.next = time.Unix(1<<40, 0) // nobody looks
+	c.publishing.Listen(witnessing{r.Witness})
+	s.board.Rest()
 	s.loop.crew = t
 	heard := s.loop.heard
 	s.loop.heard = func(e core.Event) {
@@ -188,20 +187,20 @@ func (r *Rig) turned(s *session) *Turned {
 // witnessing is a witness as a reporter.
 type witnessing struct{ Witness }
 
-func (w witnessing) put(events []report.Event) {
+func (w witnessing) Put(events []report.Event) {
 	if len(events) > 0 {
 		w.Hear(events)
 	}
 }
-func (witnessing) end()                  {}
-func (witnessing) await(context.Context) {}
+func (witnessing) End()                  {}
+func (witnessing) Await(context.Context) {}
 
 // Do implements Crew.
 func (t *Turned) Do(a core.Action) {
 	t.rig.Witness.Do(a)
 	switch a := a.(type) {
 	case core.DeleteCheckpoint:
-		t.s.crew.publishing.later(func() { t.rig.Witness.Remove(a.Trial, a.ID) })
+		t.s.crew.publishing.Later(func() { t.rig.Witness.Remove(a.Trial, a.ID) })
 		return
 	case core.StartAttempt:
 		t.runs[a.Trial] = &attempt{a.Attempt, training.NewReports(a.Restore.Iteration, int(t.s.machine.Spec().RunAhead))}
@@ -284,17 +283,10 @@ func (t *Turned) DeliverDecisions() { t.s.inbox.Add(t.decisions.Take(nil)) }
 func (t *Turned) DeliverSuggestions() { t.s.inbox.Add(t.suggestions.Take(nil)) }
 
 // Publish makes the record safe, and does what rests on it.
-func (t *Turned) Publish() { t.s.crew.publishing.publish() }
+func (t *Turned) Publish() { t.s.crew.publishing.Publish() }
 
 // Publishes says whether something waits to be published.
-func (t *Turned) Publishes() bool {
-	select {
-	case <-t.s.crew.publishing.wake:
-		return true
-	default:
-		return false
-	}
-}
+func (t *Turned) Publishes() bool { return t.s.crew.publishing.Waits() }
 
 // Leave is an orderly end: the last news is told, the record closed.
 func (t *Turned) Leave() error {

@@ -28,6 +28,7 @@ import (
 	"github.com/tunehost/tunehost/host/snapshots"
 	"github.com/tunehost/tunehost/host/stoprules"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/telling"
 	"github.com/tunehost/tunehost/host/training"
 	"github.com/tunehost/tunehost/host/translation"
 	"github.com/tunehost/tunehost/host/warden"
@@ -61,14 +62,14 @@ type session struct {
 	loader     *loading.Loader
 	plugins    plugins
 	requesting *training.Requesting // nil: trials ask for what the file says
-	relays     []*relay             // reporters that are plugins
+	relays     []*telling.Relay     // reporters that are plugins
 	remote     *remote              // nil: the experiment is here alone
 	inbox      *inbox.Inbox
 	loop       *Loop
 	crew       *crew
 	trials     *trials
-	narrator   *narrator
-	board      *board
+	narrator   *telling.Narrator
+	board      *telling.Board
 	progress   *terminal.Progress
 
 	lessons []lesson    // trials of other experiments
@@ -322,7 +323,7 @@ func (s *session) takeUp(fs journal.FS, o journal.Options, replay journal.Replay
 	if err != nil {
 		return err
 	}
-	s.record, s.begun, s.toldBefore = j, opened.Next > 1, s.narrator.last()
+	s.record, s.begun, s.toldBefore = j, opened.Next > 1, s.narrator.Last()
 	if opened.Cut != nil {
 		s.log.Warn("the end of the record was torn by a crash and is cut off: " + opened.Cut.String())
 	}
@@ -357,7 +358,7 @@ func (s *session) resets() (events []core.Event) {
 // prepare makes what listens to the machine.
 func (s *session) prepare() {
 	s.trials = newTrials(s.machine, s.experiment, s.dir, s.file.Seed)
-	s.narrator = newNarrator(s.machine, s.trials)
+	s.narrator = telling.NewNarrator(s.machine, s.trials.report)
 }
 
 func hostname() string {
@@ -382,7 +383,7 @@ func (s *session) replay(first uint64, records [][]byte) error {
 // hear keeps what the drivers will need of the past: results that the scheduler
 // has not answered, and what reporters have not been told.
 func (s *session) hear(e core.Event, actions []core.Action) {
-	s.narrator.heard(e, func(x report.Event) {
+	s.narrator.Heard(e, func(x report.Event) {
 		if x.Number > s.reported {
 			s.early = append(s.early, x)
 		}
@@ -400,10 +401,10 @@ func (s *session) hear(e core.Event, actions []core.Action) {
 		}
 		switch o := t.Observation; {
 		case o.To&core.ToReporters == 0:
-		case s.narrator.number(o) <= s.reported:
-			s.narrator.follow(o)
+		case s.narrator.Number(o) <= s.reported:
+			s.narrator.Follow(o)
 		default:
-			s.early = append(s.early, s.narrator.event(o))
+			s.early = append(s.early, s.narrator.Event(o))
 		}
 	}
 	for len(s.untold) > 0 && s.untold[0].Event.Number <= s.machine.Decided() {
