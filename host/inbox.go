@@ -37,9 +37,10 @@ func newInbox() *inbox { return &inbox{signal: make(chan struct{}, 1)} }
 
 // post adds events, all of which will be recorded together.
 func (b *inbox) post(events ...core.Event) {
-	items := make([]news, len(events))
-	for i, e := range events {
-		items[i].event = e
+	var few [4]news
+	items := few[:0]
+	for _, e := range events {
+		items = append(items, news{event: e})
 	}
 	b.add(items)
 }

@@ -200,19 +200,23 @@ func (l *Loop) encode(batch []news) (int, error) {
 }
 
 func (l *Loop) add(e core.Event) error {
-	b, err := record.Append(nil, l.now, e)
+	b, err := record.Append(make([]byte, 0, usualRecord), l.now, e)
 	l.records = append(l.records, b)
 	l.bytes += len(b)
 	return err
 }
 
-// recordable says whether an event is small enough for the record.
-func recordable(e core.Event) error {
-	b, err := record.Append(nil, 0, e)
+// usualRecord is how long records of results and decisions are, as a rule.
+const usualRecord = 48
+
+// recordable says whether an event is small enough for the record. It writes to scratch,
+// and returns what it has made of it.
+func recordable(scratch []byte, e core.Event) ([]byte, error) {
+	b, err := record.Append(scratch[:0], 0, e)
 	if err == nil && len(b) > maxRecord {
 		err = fmt.Errorf("it has %d bytes in the record; at most %d", len(b), maxRecord)
 	}
-	return err
+	return b, err
 }
 
 // maxRecord leaves room for the time.

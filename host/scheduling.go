@@ -26,8 +26,10 @@ type scheduling struct {
 
 	snapshots *snapshots
 
-	work *queue[scheduleWork]
-	done chan struct{}
+	work    *queue[scheduleWork]
+	events  []sdk.Event // of the call that is under way
+	scratch []byte
+	done    chan struct{}
 	// given counts what was put to work, and is the loop's; answered what was
 	// answered.
 	given    uint64
@@ -94,14 +96,16 @@ func (s *scheduling) checkStuck() {
 }
 
 func (s *scheduling) decide(ctx context.Context, items []scheduleWork) error {
-	events := make([]sdk.Event, len(items))
+	clear(s.events)
+	events := s.events[:0]
 	var due []uint64
-	for i, w := range items {
-		events[i] = w.event
+	for _, w := range items {
+		events = append(events, w.event)
 		if w.due {
 			due = append(due, w.event.Number)
 		}
 	}
+	s.events = events
 	started := s.clock.Now()
 	answer, err := s.scheduler.Decide(ctx, events)
 	if err != nil {
@@ -112,7 +116,7 @@ func (s *scheduling) decide(ctx context.Context, items []scheduleWork) error {
 	}
 	e, err := decided(due, answer, s.params)
 	if err == nil {
-		err = recordable(e)
+		s.scratch, err = recordable(s.scratch, e)
 	}
 	if err != nil {
 		return fmt.Errorf("scheduler %s: its command cannot be carried out: %w", s.name, err)

@@ -30,6 +30,7 @@ type searching struct {
 
 	work      *queue[searchWork]
 	untold    []sdk.Event
+	scratch   []byte
 	told      uint64 // the last event
 	snapshots *snapshots
 	done      chan struct{}
@@ -82,8 +83,11 @@ func (s *searching) tell(ctx context.Context) error {
 	}
 	defer s.timed("observing", s.clock.Now())
 	events := s.untold
-	s.untold, s.told = nil, events[len(events)-1].Number
-	return s.failed(ctx, s.searcher.Observe(ctx, events))
+	s.told = events[len(events)-1].Number
+	err := s.searcher.Observe(ctx, events)
+	clear(events)
+	s.untold = events[:0]
+	return s.failed(ctx, err)
 }
 
 func (s *searching) ask(ctx context.Context, a core.AskSearcher) error {
@@ -100,7 +104,7 @@ func (s *searching) ask(ctx context.Context, a core.AskSearcher) error {
 		}
 		e.Suggestions = append(e.Suggestions, g)
 	}
-	if err := recordable(e); err != nil {
+	if s.scratch, err = recordable(s.scratch, e); err != nil {
 		return s.failed(ctx, fmt.Errorf("searcher %s: its suggestions cannot be recorded: %w", s.name, err))
 	}
 	s.inbox.post(e)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Wire types.
@@ -152,14 +153,16 @@ func list[T any](f *fields, number int, v *[]T, each func(*fields, *T)) {
 	}
 }
 
-// inner writes what write writes as a counted field: behind its place, and then
-// moved there.
+// inner writes what write writes as a counted field. The count has one byte as a
+// rule; for more of them, what was written is moved.
 func (f *fields) inner(number int, write func()) {
+	f.tag(number, counted)
+	f.out = append(f.out, 0)
 	start := len(f.out)
 	write()
 	n := len(f.out) - start
-	f.bytes(number, f.out[start:])
-	f.out = append(f.out[:start], f.out[start+n:]...)
+	var count [binary.MaxVarintLen64]byte
+	f.out = slices.Replace(f.out, start-1, start, binary.AppendUvarint(count[:0], uint64(n))...)
 }
 
 // fail stops reading: what a field holds is wrong.
