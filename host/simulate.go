@@ -105,6 +105,7 @@ type simulation struct {
 	points    map[string]space.Point // by parameters
 	wake      int64
 	order     uint64
+	last      result // the last one that was reported
 
 	results uint64
 	cut     int
@@ -291,8 +292,7 @@ func (m *simulation) event(o core.Observation, t sdk.Traits) sdk.Event {
 // improve notes a result that is better than all before.
 func (m *simulation) improve(o core.Observation) {
 	m.results++
-	objective := m.machine.Spec().Objectives[0]
-	id := m.machine.Metric(objective.Metric)
+	objective, id := m.machine.Spec().Objectives[0], m.machine.Objectives()[0]
 	for _, x := range o.Metrics {
 		better := len(m.curve) == 0 || stat.Better(x.Value, float64(m.curve[max(0, len(m.curve)-1)].Value), objective.Mode)
 		if x.ID == id && !math.IsNaN(x.Value) && !math.IsInf(x.Value, 0) && better {
@@ -343,11 +343,12 @@ func (m *simulation) report(r *simulatedRun) {
 	k := r.next
 	r.next++
 	last := r.next == r.curve.Len() && r.curve.Failed() == ""
-	metrics := make([]sdk.Metric, len(r.curve.Metrics()))
+	metrics := m.last.Metrics[:0] // which the loop has taken
 	for i, name := range r.curve.Metrics() {
-		metrics[i] = sdk.Metric{Name: name, Value: r.curve.Value(k, i)}
+		metrics = append(metrics, sdk.Metric{Name: name, Value: r.curve.Value(k, i)})
 	}
-	m.inbox.postResult(&result{r.trial, r.attempt, sdk.Result{Metrics: metrics, Iteration: r.curve.Iteration(k), Done: last}})
+	m.last = result{r.trial, r.attempt, sdk.Result{Metrics: metrics, Iteration: r.curve.Iteration(k), Done: last}}
+	m.inbox.postResult(&m.last)
 	m.schedule(r)
 }
 

@@ -24,8 +24,10 @@ package curves
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -73,6 +75,9 @@ type Table struct {
 	scaled  [][]float64 // of each row all seconds and values, report by report, as they are averaged
 	weights []float64
 	choice  []bool // which parameters are choices
+	// line has the rows by their values of one parameter.
+	line []int
+	by   int
 }
 
 // New makes a table. Rows must not be empty.
@@ -91,7 +96,21 @@ func New(s *space.Space, rule Rule, rows []Row) *Table {
 		t.units = append(t.units, t.unit(r.Point))
 		t.scaled = append(t.scaled, t.scale(r.Reports))
 	}
+	t.align()
 	return t
+}
+
+// align puts the rows on a line, by the number that counts the most.
+func (t *Table) align() {
+	for i := range t.weights {
+		if !t.choice[i] && (t.choice[t.by] || t.weights[i] > t.weights[t.by]) {
+			t.by = i
+		}
+	}
+	for i := range t.rows {
+		t.line = append(t.line, i)
+	}
+	slices.SortFunc(t.line, func(a, b int) int { return cmp.Compare(t.units[a][t.by], t.units[b][t.by]) })
 }
 
 // Rows is how many configurations there are.
@@ -190,24 +209,56 @@ type neighbour struct {
 // rows.
 func (t *Table) nearest(u []float64) []neighbour {
 	near, far := make([]neighbour, 0, t.rule.Neighbours+1), math.Inf(1)
-	for i := range t.units {
-		d := t.distance(u, t.units[i], far)
-		if d >= far && len(near) == t.rule.Neighbours {
+	for row, least := range t.outward(u) {
+		full := len(near) == t.rule.Neighbours
+		if full && least > far {
+			break
+		}
+		n := neighbour{row: row, distance: t.distance(u, t.units[row], far)}
+		if full && n.compare(near[len(near)-1]) > 0 {
 			continue
 		}
-		at, _ := slices.BinarySearchFunc(near, d, func(n neighbour, d float64) int {
-			return cmp.Or(cmp.Compare(n.distance, d), -1) // after its equals
-		})
-		near = slices.Insert(near, at, neighbour{row: i, distance: d})
-		if len(near) >= t.rule.Neighbours {
-			near = near[:t.rule.Neighbours]
-			far = near[t.rule.Neighbours-1].distance
+		at, _ := slices.BinarySearchFunc(near, n, neighbour.compare)
+		near = slices.Insert(near, at, n)
+		near = near[:min(len(near), t.rule.Neighbours)]
+		if len(near) == t.rule.Neighbours {
+			far = near[len(near)-1].distance
 		}
 	}
 	return near
 }
 
-// distance is that of two points, or something from far on if that is reached.
+func (n neighbour) compare(o neighbour) int {
+	return cmp.Or(cmp.Compare(n.distance, o.distance), cmp.Compare(n.row, o.row))
+}
+
+// outward has all rows, those first that are the nearest by the line's parameter, and how
+// far each is by it alone.
+func (t *Table) outward(u []float64) iter.Seq2[int, float64] {
+	return func(yield func(int, float64) bool) {
+		along := func(i int) float64 {
+			d := min(math.Abs(t.units[t.line[i]][t.by]-u[t.by]), 1)
+			return t.weights[t.by] * d * d
+		}
+		after := sort.Search(len(t.line), func(i int) bool { return t.units[t.line[i]][t.by] >= u[t.by] })
+		for before := after - 1; before >= 0 || after < len(t.line); {
+			switch {
+			case after == len(t.line) || before >= 0 && along(before) < along(after):
+				if !yield(t.line[before], along(before)) {
+					return
+				}
+				before--
+			default:
+				if !yield(t.line[after], along(after)) {
+					return
+				}
+				after++
+			}
+		}
+	}
+}
+
+// distance is that of two points, or something above far if it is more than that.
 func (t *Table) distance(a, b []float64, far float64) (sum float64) {
 	for i, weight := range t.weights {
 		d := math.Abs(a[i] - b[i])
@@ -219,7 +270,7 @@ func (t *Table) distance(a, b []float64, far float64) (sum float64) {
 		case t.choice[i]:
 			d = min(d, 1)
 		}
-		if sum += weight * d * d; sum >= far {
+		if sum += weight * d * d; sum > far {
 			return sum
 		}
 	}
