@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/resource"
@@ -80,7 +81,7 @@ func Simulate(ctx context.Context, o Options, load func(*space.Space) (*curves.T
 
 // simulated reads the file for a simulation.
 func (o *Options) simulated(workers int) (*config.Experiment, error) {
-	o.inProcess, o.virtual = true, true
+	o.inProcess, o.virtual, o.Clock = true, true, still{}
 	e, err := load(*o)
 	if err != nil {
 		return nil, err
@@ -128,6 +129,13 @@ type simulatedRun struct {
 	order uint64
 	ended bool
 }
+
+// still is a clock that stands: time is the loop's own, and nobody is slow.
+type still struct{}
+
+func (still) Now() time.Time                              { return time.Unix(0, 0) }
+func (still) Since(time.Time) time.Duration               { return 0 }
+func (still) AfterFunc(time.Duration, func()) func() bool { return func() bool { return true } }
 
 // trainedTime is a trial's training time, and what it would be to the end.
 type trainedTime struct{ done, whole float64 }

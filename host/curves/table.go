@@ -24,7 +24,6 @@ package curves
 
 import (
 	"cmp"
-	"iter"
 	"math"
 	"slices"
 	"sort"
@@ -71,12 +70,12 @@ type Table struct {
 	space   *space.Space
 	rule    Rule
 	rows    []Row
-	units   [][]float64 // the rows in unit coordinates; NaN: does not exist
 	scaled  [][]float64 // of each row all seconds and values, report by report, as they are averaged
 	weights []float64
 	choice  []bool // which parameters are choices
-	// line has the rows by their values of one parameter.
-	line []int
+	// line has the rows in unit coordinates (NaN: does not exist), by their values of
+	// one parameter.
+	line []place
 	by   int
 }
 
@@ -92,12 +91,21 @@ func New(s *space.Space, rule Rule, rows []Row) *Table {
 		t.weights = append(t.weights, weight)
 		t.choice = append(t.choice, s.Params[i].Kind == space.Choice)
 	}
+	if len(t.weights) == 0 { // all points are one
+		t.weights, t.choice = []float64{0}, []bool{false}
+	}
 	for _, r := range rows {
-		t.units = append(t.units, t.unit(r.Point))
 		t.scaled = append(t.scaled, t.scale(r.Reports))
 	}
 	t.align()
 	return t
+}
+
+// place is a row's on the line.
+type place struct {
+	at   float64 // its value of the line's parameter
+	unit []float64
+	row  int
 }
 
 // align puts the rows on a line, by the number that counts the most.
@@ -107,10 +115,11 @@ func (t *Table) align() {
 			t.by = i
 		}
 	}
-	for i := range t.rows {
-		t.line = append(t.line, i)
+	for row := range t.rows {
+		unit := t.unit(t.rows[row].Point)
+		t.line = append(t.line, place{unit[t.by], unit, row})
 	}
-	slices.SortFunc(t.line, func(a, b int) int { return cmp.Compare(t.units[a][t.by], t.units[b][t.by]) })
+	slices.SortFunc(t.line, func(a, b place) int { return cmp.Compare(a.at, b.at) })
 }
 
 // Rows is how many configurations there are.
@@ -126,7 +135,7 @@ func (t *Table) Points() []space.Point {
 }
 
 func (t *Table) unit(p space.Point) []float64 {
-	u := make([]float64, len(p))
+	u := make([]float64, len(t.weights))
 	for i, x := range p {
 		u[i] = x // choices by their number
 		if !t.choice[i] {
@@ -206,15 +215,23 @@ type neighbour struct {
 }
 
 // nearest are the neighbours of a point, the nearest first, of equal ones the first
-// rows.
+// rows. It goes along the line to both sides, until all further ones are too far by that alone.
 func (t *Table) nearest(u []float64) []neighbour {
 	near, far := make([]neighbour, 0, t.rule.Neighbours+1), math.Inf(1)
-	for row, least := range t.outward(u) {
+	after := sort.Search(len(t.line), func(i int) bool { return t.along(i, u) >= 0 })
+	for before := after - 1; before >= 0 || after < len(t.line); {
+		i := after
+		if after == len(t.line) || before >= 0 && t.apart(before, u) < t.apart(after, u) {
+			i = before
+			before--
+		} else {
+			after++
+		}
 		full := len(near) == t.rule.Neighbours
-		if full && least > far {
+		if full && t.apart(i, u) > far {
 			break
 		}
-		n := neighbour{row: row, distance: t.distance(u, t.units[row], far)}
+		n := neighbour{row: t.line[i].row, distance: t.distance(u, t.line[i].unit, far)}
 		if full && n.compare(near[len(near)-1]) > 0 {
 			continue
 		}
@@ -228,34 +245,20 @@ func (t *Table) nearest(u []float64) []neighbour {
 	return near
 }
 
-func (n neighbour) compare(o neighbour) int {
-	return cmp.Or(cmp.Compare(n.distance, o.distance), cmp.Compare(n.row, o.row))
+// along is how far behind a point the i-th of the line is, by the line's parameter.
+func (t *Table) along(i int, u []float64) float64 { return t.line[i].at - u[t.by] }
+
+// apart is how much of the distance that makes.
+func (t *Table) apart(i int, u []float64) float64 {
+	d := min(math.Abs(t.along(i, u)), 1)
+	return t.weights[t.by] * d * d
 }
 
-// outward has all rows, those first that are the nearest by the line's parameter, and how
-// far each is by it alone.
-func (t *Table) outward(u []float64) iter.Seq2[int, float64] {
-	return func(yield func(int, float64) bool) {
-		along := func(i int) float64 {
-			d := min(math.Abs(t.units[t.line[i]][t.by]-u[t.by]), 1)
-			return t.weights[t.by] * d * d
-		}
-		after := sort.Search(len(t.line), func(i int) bool { return t.units[t.line[i]][t.by] >= u[t.by] })
-		for before := after - 1; before >= 0 || after < len(t.line); {
-			switch {
-			case after == len(t.line) || before >= 0 && along(before) < along(after):
-				if !yield(t.line[before], along(before)) {
-					return
-				}
-				before--
-			default:
-				if !yield(t.line[after], along(after)) {
-					return
-				}
-				after++
-			}
-		}
+func (n neighbour) compare(o neighbour) int {
+	if c := cmp.Compare(n.distance, o.distance); c != 0 {
+		return c
 	}
+	return cmp.Compare(n.row, o.row)
 }
 
 // distance is that of two points, or something above far if it is more than that.
