@@ -218,17 +218,21 @@ type neighbour struct {
 // rows. It goes along the line to both sides, until all further ones are too far by that alone.
 func (t *Table) nearest(u []float64) []neighbour {
 	near, far := make([]neighbour, 0, t.rule.Neighbours+1), math.Inf(1)
-	after := sort.Search(len(t.line), func(i int) bool { return t.along(i, u) >= 0 })
-	for before := after - 1; before >= 0 || after < len(t.line); {
-		i := after
-		if after == len(t.line) || before >= 0 && t.apart(before, u) < t.apart(after, u) {
-			i = before
+	after := sort.Search(len(t.line), func(i int) bool { return t.line[i].at >= u[t.by] })
+	before := after - 1
+	left, right := t.apart(before, u), t.apart(after, u)
+	for range t.line {
+		i, least := after, right
+		if after == len(t.line) || left < right {
+			i, least = before, left
 			before--
+			left = t.apart(before, u)
 		} else {
 			after++
+			right = t.apart(after, u)
 		}
 		full := len(near) == t.rule.Neighbours
-		if full && t.apart(i, u) > far {
+		if full && least > far {
 			break
 		}
 		n := neighbour{row: t.line[i].row, distance: t.distance(u, t.line[i].unit, far)}
@@ -245,12 +249,13 @@ func (t *Table) nearest(u []float64) []neighbour {
 	return near
 }
 
-// along is how far behind a point the i-th of the line is, by the line's parameter.
-func (t *Table) along(i int, u []float64) float64 { return t.line[i].at - u[t.by] }
-
-// apart is how much of the distance that makes.
+// apart is how far a point and the i-th of the line are apart by the line's parameter
+// alone; nothing is beyond its ends.
 func (t *Table) apart(i int, u []float64) float64 {
-	d := min(math.Abs(t.along(i, u)), 1)
+	if i < 0 || i >= len(t.line) {
+		return math.Inf(1)
+	}
+	d := min(math.Abs(t.line[i].at-u[t.by]), 1)
 	return t.weights[t.by] * d * d
 }
 
