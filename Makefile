@@ -30,6 +30,10 @@ TIME ?= 10m
 DEATHS ?= 1000000
 LIVES ?= 50s
 
+# What takes longer than this hangs: ten minutes are little for a package of tests that
+# compile plugins in every language, on a slow machine.
+HANGS := 40m
+
 TOOLS := $(CURDIR)/.tools
 BUF := $(TOOLS)/buf-$(BUF_VERSION)/node_modules/.bin/buf
 WABT := $(TOOLS)/wabt-$(WABT_VERSION)
@@ -187,7 +191,7 @@ test: $(VENV)/ready rust-guests c-guests ## all tests of Go packages, with the r
 	@$(call go_test,,$$(go list ./... | grep -E '$(UNRACED)'))
 
 # go_test,FLAGS,PACKAGES: what failed is listed at the end, and what was slow.
-go_test = go test $(1) $(2) 2>&1 | tee $(TEST_LOG) || \
+go_test = go test -timeout $(HANGS) $(1) $(2) 2>&1 | tee $(TEST_LOG) || \
 	{ echo 'FAILED:'; grep -E '^(--- FAIL|FAIL|panic:|WARNING: DATA RACE)' $(TEST_LOG) | sort -u; exit 1; }; \
 	echo 'slowest packages:'; \
 	awk '$$1 == "ok" && $$3 ~ /s$$/ { print "  " $$3 "\t" $$2 }' $(TEST_LOG) | sort -rn | head -8
@@ -200,7 +204,7 @@ simulation: ## LIVES=50s of simulated hosts that die, on seeds that nobody has t
 .PHONY: examples
 examples: $(VENV)/ready ## every example runs; none is skipped
 	$(call heading,examples)
-	@go test -count=1 -v ./examples/... 2>&1 | tee $(TEST_LOG)
+	@go test -timeout $(HANGS) -count=1 -v ./examples/... 2>&1 | tee $(TEST_LOG)
 	@! grep -- '--- SKIP' $(TEST_LOG) || { echo 'an example was skipped; see above what it needs' >&2; exit 1; }
 
 # python_code,FOLDER: messages for the Python SDK, whose package is not named as the

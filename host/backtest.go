@@ -40,7 +40,8 @@ func Backtest(ctx context.Context, dir string, o Options, workers int) (Simulate
 		}
 	}
 	o.Plugins = o.Plugins.With(recordedSearcher(rows))
-	o.Sets = append(slices.Clone(o.Sets), "searcher="+recordedName, fmt.Sprintf("trials=%d", len(rows)), "points=null", "learn_from=null", "restore=null")
+	o.Sets = append(slices.Clone(o.Sets), "searcher="+recordedName, fmt.Sprintf("trials=%d", len(rows)), "points=null", "learn_from=null", "restore=null",
+		"repeat=1") // the record has each run
 	return Simulate(ctx, o, func(s *space.Space) (*curves.Table, error) {
 		own, err := recordedRows(e, s)
 		if err != nil {
@@ -105,18 +106,18 @@ func recordedSearcher(rows []curves.Row) sdk.SearcherPlugin {
 		Info: sdk.Info{Name: recordedName, Version: "1", Summary: "Suggests what an experiment suggested.",
 			Options: []byte(`{"type": "object", "additionalProperties": false}`)},
 		Open: func(sdk.Problem, []byte) (sdk.Searcher, sdk.Traits, error) {
-			return &recorded{rows: rows}, sdk.Traits{Independent: true}, nil
+			return &suggesting{rows: rows}, sdk.Traits{Independent: true}, nil
 		},
 	}
 }
 
-type recorded struct{ rows []curves.Row }
+type suggesting struct{ rows []curves.Row }
 
 // Observe implements sdk.Searcher.
-func (*recorded) Observe(context.Context, []sdk.Event) error { return nil }
+func (*suggesting) Observe(context.Context, []sdk.Event) error { return nil }
 
 // Suggest implements sdk.Searcher.
-func (r *recorded) Suggest(_ context.Context, requests []sdk.Request) (answer sdk.Suggestions, err error) {
+func (r *suggesting) Suggest(_ context.Context, requests []sdk.Request) (answer sdk.Suggestions, err error) {
 	for _, q := range requests {
 		if int(q.Trial) >= len(r.rows) {
 			answer.Status = sdk.Exhausted

@@ -15,7 +15,10 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/journal"
+	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/hostlog"
+	"github.com/tunehost/tunehost/host/inbox"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -112,23 +115,6 @@ func TestStrangeNumbersAreKept(t *testing.T) {
 	contains(t, trialFile(t, ended.Dir, "00000", "result.jsonl"), "1e+308", "5e-324", "1099511627776")
 }
 
-// An experiment has so many metrics at most; each is kept for its life.
-func TestEndlessMetricNames(t *testing.T) {
-	x := &training{names: map[string]bool{}}
-	var err error
-	n := 0
-	for ; err == nil && n < 2*maxMetricNames; n++ {
-		err = x.nameAll([]sdk.Metric{{Name: "score"}, {Name: fmt.Sprint("m", n)}})
-	}
-	if err == nil || n != maxMetricNames || len(x.names) != maxMetricNames {
-		t.Fatalf("%d results, %d names: %v", n, len(x.names), err)
-	}
-	contains(t, err.Error(), "is one more than the 20000 different ones that an experiment may have")
-	if err := x.nameAll([]sdk.Metric{{Name: "score"}}); err != nil {
-		t.Error(err)
-	}
-}
-
 // narrow is a record that refuses what the journal refuses.
 type narrow struct {
 	memory
@@ -158,19 +144,19 @@ func (idle) Flush()         {}
 // each metric is new.
 func TestLargeResultsAtATime(t *testing.T) {
 	rec := &narrow{t: t}
-	l := &Loop{machine: core.New(), record: rec, crew: idle{}, clock: SystemClock{}, log: NewLog(hclog.NewNullLogger()), inbox: newInbox(),
+	l := &Loop{machine: core.New(), record: rec, crew: idle{}, clock: clock.System{}, log: hostlog.New(hclog.NewNullLogger()), inbox: inbox.New(),
 		rules: newRules(&config.Experiment{}), names: newNames(), heard: func(core.Event) {}}
-	start := []news{{event: &core.ExperimentStarted{Spec: core.Spec{Trials: 1}}}, {event: &core.HostStarted{}}}
+	start := []inbox.News{{Event: &core.ExperimentStarted{Spec: core.Spec{Trials: 1}}}, {Event: &core.HostStarted{}}}
 	if err := l.stepAll(start); err != nil {
 		t.Fatal(err)
 	}
-	var batch []news
+	var batch []inbox.News
 	for i := range 90 {
-		r := &result{}
+		r := &inbox.Result{}
 		for j := range sdk.MaxMetrics {
 			r.Metrics = append(r.Metrics, sdk.Metric{Name: fmt.Sprint("m", min(i, 8), "_", j), Value: 1})
 		}
-		batch = append(batch, news{result: r})
+		batch = append(batch, inbox.News{Result: r})
 	}
 	if err := l.stepAll(batch); err != nil {
 		t.Fatal(err)

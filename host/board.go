@@ -6,6 +6,7 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/analysis"
+	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/report/terminal"
 )
@@ -25,7 +26,7 @@ type board struct {
 	machine *core.Machine
 	report  func(core.TrialNo) report.Trial
 	running func() time.Duration
-	clock   Clock
+	clock   clock.Clock
 
 	mu     sync.Mutex
 	status report.Status

@@ -5,17 +5,18 @@ import (
 	"fmt"
 
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/loading"
 	"github.com/tunehost/tunehost/host/mirror"
 )
 
 // check is what can be said of a file before anything starts: every mistake, one
 // a line.
 func check(o Options, e *config.Experiment) error {
-	l, err := newLoader(o.Plugins, e, dirOf(e.File))
+	l, err := loading.New(o.Plugins, e, dirOf(e.File))
 	if err != nil {
 		return err
 	}
-	errs := l.check(refsOf(e))
+	errs := l.Check(refsOf(e))
 	for _, ref := range e.Reporters {
 		errs = append(errs, checkFormat(ref))
 	}

@@ -11,12 +11,13 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/clock"
 )
 
 // broken is a clock that makes whoever asks it panic, once armed, in the loop's
 // own goroutine.
 type broken struct {
-	SystemClock
+	clock.System
 	calls, after atomic.Int64
 }
 
@@ -24,7 +25,7 @@ func (b *broken) Since(t time.Time) time.Duration {
 	if n := b.after.Load(); n > 0 && b.calls.Add(1) == n {
 		panic("the clock\nis broken")
 	}
-	return b.SystemClock.Since(t)
+	return b.System.Since(t)
 }
 
 // A host that fails itself says so in one line, leaves a report, stops what runs,

@@ -4,6 +4,10 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/clock"
+	"github.com/tunehost/tunehost/host/hostlog"
+	"github.com/tunehost/tunehost/host/inbox"
+	"github.com/tunehost/tunehost/host/training"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -15,14 +19,14 @@ type crew struct {
 	traits     traits
 	searching  *searching
 	scheduling *scheduling
-	training   *training // nil in ask and tell
+	training   *training.Driver // nil in ask and tell
 	publishing *publishing
 	narrator   *narrator
 	board      *board
 	trials     *trials
-	inbox      *inbox
-	log        *Log
-	clock      Clock
+	inbox      *inbox.Inbox
+	log        *hostlog.Log
+	clock      clock.Clock
 	running    func() time.Duration // the running time now
 	stopTimer  func() bool
 	// manual hears of trials and timers instead, in ask and tell.
@@ -35,7 +39,7 @@ func (c *crew) Do(a core.Action) {
 	case core.Tell:
 		c.tell(a.Observation)
 	case core.AskSearcher:
-		c.searching.work.put(searchWork{ask: &a})
+		c.searching.work.Put(searchWork{ask: &a})
 	case core.SetTimer:
 		c.setTimer(a)
 	case core.Warn:
@@ -51,10 +55,10 @@ func (c *crew) Do(a core.Action) {
 
 // Flush implements Crew.
 func (c *crew) Flush() {
-	c.searching.work.flush()
-	c.scheduling.work.flush()
+	c.searching.work.Flush()
+	c.scheduling.work.Flush()
 	if c.training != nil {
-		c.training.work.flush()
+		c.training.Flush()
 	}
 	c.publishing.flush()
 	c.board.write(false)
@@ -63,7 +67,7 @@ func (c *crew) Flush() {
 // tell hands an observation to each of those who shall hear it.
 func (c *crew) tell(o core.Observation) {
 	if o.To&core.ToSearcher != 0 {
-		c.searching.work.put(searchWork{event: c.event(o, c.traits.searcher)})
+		c.searching.work.Put(searchWork{event: c.event(o, c.traits.searcher)})
 	}
 	if o.To&core.ToScheduler != 0 && !c.traits.scheduler.Quiet {
 		c.scheduling.put(scheduleWork{event: c.event(o, c.traits.scheduler), due: o.Due})
@@ -98,7 +102,7 @@ func (c *crew) setTimer(a core.SetTimer) {
 		c.stopTimer()
 	}
 	wait := max(time.Duration(a.At)-c.running(), 0)
-	c.stopTimer = c.clock.AfterFunc(wait, func() { c.inbox.post(&core.Ticked{}) })
+	c.stopTimer = c.clock.AfterFunc(wait, func() { c.inbox.Post(&core.Ticked{}) })
 }
 
 // train hands over what is about one attempt.
@@ -107,20 +111,20 @@ func (c *crew) train(a core.Action) {
 		c.manual(a)
 		return
 	}
-	w := trainWork{action: a}
+	w := training.Work{Action: a}
 	switch a := a.(type) {
 	case core.StartAttempt:
-		w.trial = c.trials.start(a)
-		w.dir, w.params = w.trial.Dir, w.trial.Params
+		w.Trial = c.trials.start(a)
+		w.Dir, w.Params = w.Trial.Dir, w.Trial.Params
 		if a.Restore.ID != 0 {
-			w.checkpoint = c.trials.checkpoint(a.Restore)
+			w.Checkpoint = c.trials.checkpoint(a.Restore)
 		}
 	case core.SaveAttempt:
-		w.dir = c.trials.dir(a.Trial)
+		w.Dir = c.trials.dir(a.Trial)
 	case core.TakeCheckpoint:
-		w.dir = c.trials.dir(a.Trial)
+		w.Dir = c.trials.dir(a.Trial)
 	case core.StopAttempt:
-		w.dir = c.trials.dir(a.Trial)
+		w.Dir = c.trials.dir(a.Trial)
 	}
-	c.training.work.put(w)
+	c.training.Put(w)
 }

@@ -6,6 +6,6 @@
 //	inbox ─▶ Loop.step: translate, record, apply ─▶ crew: searching,
 //	scheduling, training, publishing ─▶ plugins and files ─▶ inbox
 //
-// loop.go is the only caller of the machine, clock.go the only reader of the
-// clock. Decisions about trials are the core's; nothing here makes one.
+// loop.go is the only caller of the machine, and host/clock where time comes from.
+// Decisions about trials are the core's; nothing here makes one.
 package host

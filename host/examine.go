@@ -15,8 +15,10 @@ import (
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/loading"
 	"github.com/tunehost/tunehost/host/local"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
+	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/host/storage"
 )
@@ -124,23 +126,19 @@ func sizeText(n float64) string {
 
 // record reads all of it, as a host would that goes on.
 func (x *examination) record() {
-	fs, err := journal.OpenDir(x.dir.Journal())
-	if err != nil {
-		x.damaged = true
-		x.bad("record", "%v: without it there is nothing to go on with", err)
-		return
-	}
-	defer fs.Close()
 	id, err := x.file.ID()
 	if err != nil {
 		x.bad("record", "%v", err)
 		return
 	}
-	found, err := journal.Verify(fs, journal.Options{RunID: id}, func(uint64, [][]byte) error { return nil })
+	found, err := recorded.Verify(x.dir.Journal(), id)
 	switch {
+	case errors.Is(err, journal.ErrNoJournal):
+		x.damaged = true
+		x.bad("record", "%v: without it there is nothing to go on with", err)
 	case err != nil:
 		x.damaged = true
-		x.bad("record", "%s: %v; `tunehost journal` shows what is before that", x.dir.Journal(), err)
+		x.bad("record", "%v; `tunehost journal` shows what is before that", err)
 	case found.Cut != nil && !x.alive:
 		x.well("record", "%d records are whole; a crash has torn the end, which the next host cuts off: %s", found.Next-1, found.Cut)
 	default:
@@ -150,19 +148,19 @@ func (x *examination) record() {
 
 // programs: the plugins are those that the experiment began with.
 func (x *examination) programs() {
-	found, err := newLoader(x.plugins, x.experiment, dirOf(x.file.File))
+	found, err := loading.New(x.plugins, x.experiment, dirOf(x.file.File))
 	if err == nil {
-		err = errors.Join(found.check(refsOf(x.experiment))...)
+		err = errors.Join(found.Check(refsOf(x.experiment))...)
 	}
 	if err != nil {
 		x.bad("plugins", "%v", err)
 		return
 	}
-	if err := found.allowed(x.dir); err != nil {
+	if err := found.Allowed(x.dir); err != nil {
 		x.bad("plugins", "%v", err)
 		return
 	}
-	x.well("plugins", "%d, as the experiment began with them", len(found.locked()))
+	x.well("plugins", "%d, as the experiment began with them", len(found.Locked()))
 }
 
 // state: what the record speaks of is there.

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/core/record"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
+	"github.com/tunehost/tunehost/host/recorded"
+	"github.com/tunehost/tunehost/host/seeds"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/plugins/schedulers/fifo"
 	"github.com/tunehost/tunehost/plugins/searchers/grid"
@@ -96,16 +96,12 @@ func audit(t *testing.T, dir string, look func(m *core.Machine, e core.Event)) *
 		t.Fatal(err)
 	}
 	m := core.New()
-	err = readJournal(d.Journal())(func(b []byte) (bool, error) {
-		at, e, err := record.Parse(b)
-		if err != nil {
-			return false, err
-		}
-		m.Apply(at, e)
+	err = recorded.Walk(d.Journal(), func(x recorded.Entry) error {
+		m.Apply(x.At, x.Event)
 		if look != nil {
-			look(m, e)
+			look(m, x.Event)
 		}
-		return true, nil
+		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -142,31 +138,5 @@ func trialFile(t *testing.T, dir string, prefix, name string) string {
 	return string(b)
 }
 
-// warp is a clock that runs faster, and jumps.
-type warp struct {
-	speed time.Duration
-	start time.Time
-
-	mu     sync.Mutex
-	jumped time.Duration
-}
-
-func newWarp(speed time.Duration) *warp { return &warp{speed: speed, start: time.Now()} }
-
-func (w *warp) Now() time.Time {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.start.Add(time.Since(w.start)*w.speed + w.jumped)
-}
-
-func (w *warp) Since(t time.Time) time.Duration { return w.Now().Sub(t) }
-
-func (w *warp) AfterFunc(d time.Duration, f func()) func() bool {
-	return time.AfterFunc(d/w.speed, f).Stop
-}
-
-func (w *warp) jump(d time.Duration) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.jumped += d
-}
+// mix makes a number of another that looks like any.
+func mix(x uint64) uint64 { return seeds.Again(x, 0) }

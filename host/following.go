@@ -2,14 +2,11 @@ package host
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/core/journal"
-	"github.com/tunehost/tunehost/core/record"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/storage"
 )
@@ -17,8 +14,7 @@ import (
 // following reads the record from its beginning, beside the host that writes
 // it, and makes of it the events that reporters were told or would have been.
 type following struct {
-	dir      *journal.Dir
-	reader   *journal.Reader
+	reader   *recorded.Reader
 	machine  *core.Machine
 	narrator *narrator
 	events   []report.Event // read and not handed out
@@ -26,37 +22,36 @@ type following struct {
 
 // follow begins to read a record.
 func follow(e *config.Experiment, d storage.Dir, seed uint64) (*following, error) {
-	dir, err := journal.OpenDir(d.Journal())
+	reader, err := recorded.Open(d.Journal())
 	if err != nil {
 		return nil, err
 	}
 	m := core.New()
-	return &following{dir: dir, reader: journal.NewReader(dir), machine: m, narrator: newNarrator(m, newTrials(m, e, d, seed))}, nil
+	return &following{reader: reader, machine: m, narrator: newNarrator(m, newTrials(m, e, d, seed))}, nil
 }
 
 func (f *following) close() {
-	_, _ = f.reader.Close(), f.dir.Close() // open for reading only
+	_ = f.reader.Close() // open for reading only
 }
 
 // next returns the events after one, up to another that is in the record: some of
 // them at a time, none when there are no more.
 func (f *following) next(ctx context.Context, after, through uint64) ([]report.Event, error) {
-	for len(f.events) < mostTold && f.narrator.last() < through {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		_, records, err := f.reader.Next()
-		if errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("the record ends before event %d", through)
-		}
+	enough := func() bool { return len(f.events) >= mostTold || f.narrator.last() >= through }
+	if !enough() {
+		err := f.reader.Each(func(x recorded.Entry) error {
+			f.apply(x, after)
+			if enough() {
+				return recorded.ErrStop
+			}
+			return ctx.Err()
+		})
 		if err != nil {
 			return nil, err
 		}
-		for _, b := range records {
-			if err := f.apply(b, after); err != nil {
-				return nil, err
-			}
-		}
+	}
+	if !enough() {
+		return nil, fmt.Errorf("the record ends before event %d", through)
 	}
 	return f.take(through), nil
 }
@@ -72,14 +67,10 @@ func (f *following) take(through uint64) []report.Event {
 	return events
 }
 
-// apply applies a record; events up to after are not kept.
-func (f *following) apply(b []byte, after uint64) error {
-	at, e, err := record.Parse(b)
-	if err != nil {
-		return err
-	}
-	actions := f.machine.Apply(at, e)
-	f.narrator.heard(e, func(x report.Event) { f.keep(x, after) })
+// apply applies an event; what is told up to after is not kept.
+func (f *following) apply(x recorded.Entry, after uint64) {
+	actions := f.machine.Apply(x.At, x.Event)
+	f.narrator.heard(x.Event, func(e report.Event) { f.keep(e, after) })
 	for _, a := range actions {
 		t, ok := a.(core.Tell)
 		switch {
@@ -90,7 +81,6 @@ func (f *following) apply(b []byte, after uint64) error {
 			f.keep(f.narrator.event(t.Observation), after)
 		}
 	}
-	return nil
 }
 
 func (f *following) keep(e report.Event, after uint64) {

@@ -1,12 +1,8 @@
 package host
 
 import (
-	"errors"
-	"io"
-
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/core/journal"
-	"github.com/tunehost/tunehost/core/record"
+	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -14,9 +10,16 @@ import (
 // history tells a plugin again what it was told: it runs the record through a
 // machine of its own, beside the one that lives.
 type history struct {
-	// read calls f with each record so far, in order, until f says no.
-	read   func(f func([]byte) (bool, error)) error
+	read   walk
 	encode func([]byte) (space.Point, error)
+}
+
+// walk tells f the events of the record so far, in order.
+type walk func(f func(recorded.Entry) error) error
+
+// walkIn is the walk through the record in a directory, which may be growing.
+func walkIn(dir string) walk {
+	return func(f func(recorded.Entry) error) error { return recorded.Walk(dir, f) }
 }
 
 const historyBatch = 1000
@@ -30,7 +33,7 @@ func (h *history) tell(to core.Audience, traits func() sdk.Traits) func(after, t
 		m := core.New()
 		r := retelling{to: to, after: after, through: through, tell: tell, traits: traits(), machine: m,
 			translate: &translator{machine: m, encode: h.encode}}
-		if err := h.read(r.record); err != nil {
+		if err := h.read(r.hear); err != nil {
 			return err
 		}
 		return r.flush()
@@ -48,26 +51,27 @@ type retelling struct {
 	batch          []sdk.Event
 }
 
-func (r *retelling) record(b []byte) (more bool, err error) {
-	at, e, err := record.Parse(b)
-	if err != nil {
-		return false, err
-	}
-	for _, a := range r.machine.Apply(at, e) {
+func (r *retelling) hear(e recorded.Entry) error {
+	for _, a := range r.machine.Apply(e.At, e.Event) {
 		t, ok := a.(core.Tell)
 		if !ok || t.Observation.To&r.to == 0 || t.Observation.Number <= r.after || t.Observation.Number > r.through {
 			continue
 		}
 		x, err := r.translate.event(t.Observation, r.traits)
 		if err != nil {
-			return false, err
+			return err
 		}
 		r.batch = append(r.batch, x)
 	}
 	if len(r.batch) >= historyBatch {
-		err = r.flush()
+		if err := r.flush(); err != nil {
+			return err
+		}
 	}
-	return r.machine.Observations() < r.through, err
+	if r.machine.Observations() >= r.through {
+		return recorded.ErrStop
+	}
+	return nil
 }
 
 func (r *retelling) flush() error {
@@ -77,36 +81,4 @@ func (r *retelling) flush() error {
 	err := r.tell(r.batch)
 	r.batch = nil
 	return err
-}
-
-// readJournal reads the records of a journal that may be growing.
-func readJournal(dir string) func(func([]byte) (bool, error)) error {
-	return func(f func([]byte) (bool, error)) error {
-		d, err := journal.OpenDir(dir)
-		if err != nil {
-			return err
-		}
-		defer d.Close()
-		return readRecord(d, f)
-	}
-}
-
-// readRecord calls f with the records, in order, until f says no.
-func readRecord(d journal.ReadFS, f func([]byte) (bool, error)) error {
-	r := journal.NewReader(d)
-	defer r.Close()
-	for {
-		_, records, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		for _, b := range records {
-			if more, err := f(b); err != nil || !more {
-				return err
-			}
-		}
-	}
 }

@@ -8,9 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
-
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/mirror"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
@@ -45,8 +44,10 @@ type Options struct {
 	// Extend takes changes of the searcher, the scheduler and the space as well,
 	// where an experiment goes on.
 	Extend bool
+	// Start lets Validate start plugins that are not bundled.
+	Start bool
 	// Clock is the machine's unless set.
-	Clock Clock
+	Clock clock.Clock
 	// CallTimeout is the deadline of one call of a searcher, scheduler or
 	// reporter; 0: 5 minutes.
 	CallTimeout time.Duration
@@ -224,7 +225,20 @@ func (o *Options) read(options ...config.Option) (*config.Experiment, error) {
 // begin starts a new experiment.
 func begin(o Options, e *config.Experiment, dir storage.Dir) (*session, error) {
 	s := newSession(o, e)
-	return s.after(func() error { return s.occupy(dir) }, s.create)
+	return s.after(func() error { return s.occupy(dir) }, func() error {
+		s.doubt(e)
+		return s.create()
+	})
+}
+
+// doubt tells what is right in the file but surely not meant.
+func (s *session) doubt(e *config.Experiment) {
+	if e == nil {
+		return
+	}
+	for _, w := range e.Warnings {
+		s.log.Warn(w.Error())
+	}
 }
 
 // goOn takes up what is in the directory; e is the file as it is now, or nil.
@@ -253,6 +267,7 @@ func goOn(o Options, e *config.Experiment, dir storage.Dir) (*session, error) {
 		for _, text := range changed.ignored {
 			s.log.Warn(text)
 		}
+		s.doubt(e)
 		s.file = r
 		if changed.extends {
 			s.extends = recorded
@@ -302,13 +317,4 @@ func orNothing(b []byte) string {
 		return "nothing"
 	}
 	return string(b)
-}
-
-// newLog writes to a file, host.log; warnings go to the terminal too.
-func newLog(o Options, file io.Writer, show hclog.SinkAdapter) *Log {
-	l := hclog.NewInterceptLogger(&hclog.LoggerOptions{Name: "tunehost", Level: hclog.Debug, Output: file, TimeFormat: time.RFC3339Nano})
-	if o.Verbose > 0 && o.Stderr != nil {
-		l.RegisterSink(show)
-	}
-	return NewLog(l)
 }

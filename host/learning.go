@@ -16,7 +16,9 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/runfile"
+	"github.com/tunehost/tunehost/host/seeds"
 	"github.com/tunehost/tunehost/host/storage"
 )
 
@@ -121,7 +123,7 @@ func (t *teacher) teach(index int) error {
 	for i := 0; i < m.Trials(); i += runs {
 		x, err := t.lesson(core.TrialNo(i), runs)
 		if err == nil {
-			x.Params, err = t.here.Adopt(m.Params(core.TrialNo(i)), seedFor(t.seed, forLesson, uint64(index+len(t.lessons))))
+			x.Params, err = t.here.Adopt(m.Params(core.TrialNo(i)), seeds.For(t.seed, seeds.Lesson, uint64(index+len(t.lessons))))
 		}
 		if err != nil {
 			t.left[err.Error()]++
@@ -184,7 +186,7 @@ func (t *teacher) values(well []core.TrialNo) (list []*float64, err error) {
 }
 
 // say tells the user how much of it is known, and why not more.
-func (t *teacher) say(log *Log) {
+func (t *teacher) say(log *hostlog.Log) {
 	total := len(t.lessons)
 	var reasons []string
 	for _, why := range slices.Sorted(maps.Keys(t.left)) {

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/record"
+	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -128,9 +130,11 @@ func cut(t *testing.T, path string, kept int) {
 		t.Fatal(err)
 	}
 	var records [][]byte
-	err = readJournal(dir.Journal())(func(b []byte) (bool, error) {
-		records = append(records, append([]byte(nil), b...))
-		return len(records) < kept, nil
+	err = recorded.Walk(dir.Journal(), func(x recorded.Entry) error {
+		if records = append(records, bytes.Clone(x.Bytes)); len(records) == kept {
+			return recorded.ErrStop
+		}
+		return nil
 	})
 	file, _, failed := runfile.Read(dir)
 	if err != nil || failed != nil {

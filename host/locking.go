@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/loading"
 	"github.com/tunehost/tunehost/host/lockfile"
-	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
 // findPlugins finds the experiment's plugins, and holds them against those that it
@@ -14,10 +16,10 @@ func (s *session) findPlugins() (err error) {
 	if s.loader != nil {
 		return nil // a rig's, found before
 	}
-	if s.loader, err = newLoader(s.options.Plugins, s.experiment, dirOf(s.file.File)); err != nil {
+	if s.loader, err = loading.New(s.options.Plugins, s.experiment, dirOf(s.file.File)); err != nil {
 		return err
 	}
-	if err := errors.Join(s.loader.check(refsOf(s.experiment))...); err != nil {
+	if err := errors.Join(s.loader.Check(refsOf(s.experiment))...); err != nil {
 		return &UserError{err}
 	}
 	if s.lock == nil || s.options.AcceptPlugins {
@@ -26,46 +28,10 @@ func (s *session) findPlugins() (err error) {
 	if locked, err := lockfile.Read(s.dir); err == nil && locked != nil && locked.Tunehost != Version() {
 		s.log.Info(fmt.Sprintf("tunehost.lock was written by tunehost %s, this is %s", locked.Tunehost, Version()))
 	}
-	if err := s.loader.allowed(s.dir); err != nil {
+	if err := s.loader.Allowed(s.dir); err != nil {
 		return &UserError{err}
 	}
 	return nil
-}
-
-// allowed says whether the plugins are those that an experiment began with.
-func (l *loader) allowed(d storage.Dir) error {
-	locked, err := lockfile.Read(d)
-	if err != nil || locked == nil {
-		return err
-	}
-	for _, p := range l.locked() {
-		if err := locked.Allows(p); err != nil {
-			return fmt.Errorf("%s: %w", d.Path(), err)
-		}
-	}
-	return nil
-}
-
-// locked are the plugins as they are recorded.
-func (l *loader) locked() (list []lockfile.Plugin) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, p := range l.known {
-		entry := p.entry()
-		entry.Kind = p.kind
-		list = append(list, entry)
-	}
-	return list
-}
-
-func (p *loaded) entry() lockfile.Plugin {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	e := lockfile.Plugin{Name: p.Name, Version: p.info.Version, Transport: p.Transport(), SHA256: p.sums.SHA256, Files: p.sums.Files, Grants: lockfile.GrantsOf(p.grant)}
-	if p.Folder != nil {
-		e.Path = p.Folder.Path
-	}
-	return e
 }
 
 // writeLock records the plugins that the experiment goes on with, once they have
@@ -74,9 +40,23 @@ func (s *session) writeLock() error {
 	if s.lock == nil {
 		return nil
 	}
-	now := lockfile.New(Version(), s.loader.locked())
+	now := lockfile.New(Version(), s.loader.Locked())
 	if before, err := lockfile.Read(s.dir); err == nil && before != nil && before.Same(now) {
 		return nil
 	}
 	return now.Write(s.dir)
+}
+
+// refsOf are the plugins that the file names.
+func refsOf(e *config.Experiment) []loading.Use {
+	uses := []loading.Use{{Kind: sdk.KindSearcher, Ref: e.Searcher}, {Kind: sdk.KindScheduler, Ref: e.Scheduler}}
+	if e.Trainable != nil && e.Trainable.Plugin != nil {
+		uses = append(uses, loading.Use{Kind: sdk.KindTrainable, Ref: *e.Trainable.Plugin})
+	}
+	for _, ref := range e.Reporters {
+		if !isFormat(ref) {
+			uses = append(uses, loading.Use{Kind: sdk.KindReporter, Ref: ref})
+		}
+	}
+	return uses
 }

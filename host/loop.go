@@ -9,6 +9,10 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/core/record"
+	"github.com/tunehost/tunehost/host/clock"
+	"github.com/tunehost/tunehost/host/diskspace"
+	"github.com/tunehost/tunehost/host/hostlog"
+	"github.com/tunehost/tunehost/host/inbox"
 )
 
 // Recorder keeps what happened.
@@ -45,11 +49,11 @@ type Loop struct {
 	machine *core.Machine
 	record  Recorder
 	crew    Crew
-	clock   Clock
-	log     *Log
-	inbox   *inbox
+	clock   clock.Clock
+	log     *hostlog.Log
+	inbox   *inbox.Inbox
 	rules   *rules
-	disk    *disk
+	disk    *diskspace.Disk
 	// leave is closed when the host is told to leave.
 	leave <-chan struct{}
 
@@ -64,17 +68,18 @@ type Loop struct {
 	records  [][]byte
 	bytes    int           // of records
 	waited   time.Duration // for room, in this step
-	spare    []news
+	behind   time.Time     // since when there has always been more
+	spare    []inbox.News
 }
 
 // Run turns until the experiment is finished, or nothing can be recorded any
 // more.
 func (l *Loop) Run(ctx context.Context) error {
 	for !l.finished && !l.over() {
-		batch := l.inbox.take(l.spare)
+		batch := l.inbox.Take(l.spare)
 		if len(batch) == 0 {
 			select {
-			case <-l.inbox.signal:
+			case <-l.inbox.Signal():
 			case <-ctx.Done():
 				return ctx.Err()
 			}
@@ -96,9 +101,9 @@ func (l *Loop) over() bool {
 }
 
 // stepAll takes a batch in pieces of bounded size.
-func (l *Loop) stepAll(batch []news) error {
+func (l *Loop) stepAll(batch []inbox.News) error {
 	for len(batch) > 0 && !l.finished {
-		if q := batch[0].query; q != nil {
+		if q := batch[0].Query; q != nil {
 			q(l.machine)
 			batch = batch[1:]
 			continue
@@ -114,9 +119,9 @@ func (l *Loop) stepAll(batch []news) error {
 }
 
 // untilQuery is the part before somebody wants to see the machine.
-func untilQuery(batch []news) []news {
+func untilQuery(batch []inbox.News) []inbox.News {
 	for i := range batch {
-		if batch[i].query != nil {
+		if batch[i].Query != nil {
 			return batch[:i]
 		}
 	}
@@ -125,7 +130,7 @@ func untilQuery(batch []news) []news {
 
 // step is the whole of it: record, apply, act. It says how much of the batch it
 // has taken, which is at least one.
-func (l *Loop) step(batch []news) (int, error) {
+func (l *Loop) step(batch []inbox.News) (int, error) {
 	started := l.clock.Now()
 	l.waited = 0
 	l.tick()
@@ -176,14 +181,14 @@ func (l *Loop) time() int64 {
 func (l *Loop) setTime(at int64) { l.timed, l.now = true, max(l.now, at) }
 
 // encode makes records of the batch, or of its first part where they are many.
-func (l *Loop) encode(batch []news) (int, error) {
+func (l *Loop) encode(batch []inbox.News) (int, error) {
 	l.records, l.bytes = l.records[:0], 0
 	for i := range batch {
-		e := batch[i].event
+		e := batch[i].Event
 		if n, ok := e.(*core.MetricNamed); ok {
 			l.names.ids[n.Name] = n.ID
 		}
-		if r := batch[i].result; r != nil {
+		if r := batch[i].Result; r != nil {
 			if err := l.nameMetrics(r); err != nil {
 				return 0, err
 			}
@@ -223,7 +228,7 @@ func recordable(scratch []byte, e core.Event) ([]byte, error) {
 const maxRecord = journal.MaxRecordBytes - 64
 
 // nameMetrics gives each new metric its number.
-func (l *Loop) nameMetrics(r *result) error {
+func (l *Loop) nameMetrics(r *inbox.Result) error {
 	for _, m := range r.Metrics {
 		if id, isNew := l.names.id(m.Name); isNew {
 			if err := l.add(&core.MetricNamed{ID: id, Name: m.Name}); err != nil {
@@ -239,35 +244,18 @@ var errFull = errors.New("the disk is full, and the host was told to leave: what
 
 // keep records the step; a full disk is waited for (B-087).
 func (l *Loop) keep() error {
-	_, err := l.record.Append(l.records)
-	if !noSpace(err) {
+	add := func() error { _, err := l.record.Append(l.records); return err }
+	err := add()
+	if !diskspace.IsFull(err) {
 		return err
 	}
-	l.disk.full()
 	began := l.clock.Now()
-	for noSpace(err) {
-		if !l.pause(noSpaceRetry) {
-			l.disk.waited(false)
-			return errFull
-		}
-		_, err = l.record.Append(l.records)
-	}
+	err = l.disk.Wait(l.leave, err, add)
 	l.waited = l.clock.Since(began)
-	l.disk.waited(err == nil)
-	return err
-}
-
-// pause says whether the host may go on after it.
-func (l *Loop) pause(d time.Duration) bool {
-	done := make(chan struct{})
-	stop := l.clock.AfterFunc(d, func() { close(done) })
-	defer stop()
-	select {
-	case <-done:
-		return true
-	case <-l.leave:
-		return false
+	if diskspace.IsFull(err) {
+		return errFull
 	}
+	return err
 }
 
 // apply applies what was recorded, not what was meant to be.
@@ -296,13 +284,13 @@ const (
 // watchLag warns once when for a minute there was always more to do than could
 // be done.
 func (l *Loop) watchLag(batch int) {
-	b, now := l.inbox, l.clock.Now()
+	now := l.clock.Now()
 	switch {
 	case batch < lagEvents:
-		b.behind = time.Time{}
-	case b.behind.IsZero():
-		b.behind = now
-	case l.clock.Since(b.behind) > lagTime:
+		l.behind = time.Time{}
+	case l.behind.IsZero():
+		l.behind = now
+	case l.clock.Since(l.behind) > lagTime:
 		l.log.Once("lag", "results have arrived faster than they can be handled for a minute; report less often (once an epoch is enough), or run fewer trials at a time")
 	}
 }

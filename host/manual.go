@@ -12,6 +12,7 @@ import (
 	"github.com/tunehost/tunehost/core/stat"
 	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/asktell"
+	"github.com/tunehost/tunehost/host/inbox"
 	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
@@ -72,7 +73,7 @@ func (m *manual) begin(a core.StartAttempt) {
 			m.log.Warn(m.trials.name(a.Trial) + ": its directory cannot be made: " + err.Error())
 		}
 	}
-	m.inbox.post(&core.AttemptStarted{Trial: a.Trial, Attempt: a.Attempt})
+	m.inbox.Post(&core.AttemptStarted{Trial: a.Trial, Attempt: a.Attempt})
 }
 
 // turn goes on until nothing is left to do.
@@ -100,7 +101,7 @@ func (m *manual) step() error {
 
 // happen is turn after events.
 func (m *manual) happen(ctx context.Context, events ...core.Event) error {
-	m.inbox.post(events...)
+	m.inbox.Post(events...)
 	return m.turn(ctx)
 }
 
@@ -177,7 +178,7 @@ func (m *manual) report(ctx context.Context, r asktell.Request) (asktell.Answer,
 	if err != nil {
 		return nil, err
 	}
-	m.inbox.postResult(&result{no, m.hands[no], sdk.Result{Metrics: r.Metrics, Iteration: r.Iteration}})
+	m.inbox.PostResult(&inbox.Result{Trial: no, Attempt: m.hands[no], Result: sdk.Result{Metrics: r.Metrics, Iteration: r.Iteration}})
 	if err := m.turn(ctx); err != nil {
 		return nil, err
 	}
@@ -204,7 +205,7 @@ func (m *manual) tell(ctx context.Context, r asktell.Request) (asktell.Answer, e
 		if err := m.complete(r.Metrics); err != nil {
 			return nil, err
 		}
-		m.inbox.postResult(&result{no, m.hands[no], sdk.Result{Metrics: r.Metrics, Iteration: r.Iteration, Done: true}})
+		m.inbox.PostResult(&inbox.Result{Trial: no, Attempt: m.hands[no], Result: sdk.Result{Metrics: r.Metrics, Iteration: r.Iteration, Done: true}})
 	}
 	before := m.machine.View(no).Results
 	if err := m.end(ctx, no, untrusted.Text(r.Failed, untrusted.MaxText)); err != nil {
@@ -298,10 +299,10 @@ func (m *manual) leave() error {
 		return err
 	}
 	if o, _ := m.machine.Outcome(); o == 0 && !m.machine.Closing() {
-		m.inbox.post(&core.Interrupted{})
+		m.inbox.Post(&core.Interrupted{})
 	}
 	for _, no := range slices.Sorted(maps.Keys(m.hands)) {
-		m.inbox.post(&core.AttemptEnded{Trial: no, Attempt: m.hands[no]})
+		m.inbox.Post(&core.AttemptEnded{Trial: no, Attempt: m.hands[no]})
 	}
 	return m.step()
 }

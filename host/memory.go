@@ -3,6 +3,8 @@ package host
 import (
 	"slices"
 	"sync"
+
+	"github.com/tunehost/tunehost/host/recorded"
 )
 
 // memory is a record that nobody needs afterwards.
@@ -36,14 +38,9 @@ func (m *memory) Sync() error { return nil }
 // Close implements Recorder.
 func (m *memory) Close() error { return nil }
 
-func (m *memory) read(f func([]byte) (bool, error)) error {
+func (m *memory) read(f func(recorded.Entry) error) error {
 	m.mu.Lock()
 	pages := slices.Clone(m.pages)
 	m.mu.Unlock()
-	for _, b := range slices.Concat(pages...) {
-		if more, err := f(b); err != nil || !more {
-			return err
-		}
-	}
-	return nil
+	return recorded.Batch(1, slices.Concat(pages...), f)
 }

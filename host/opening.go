@@ -12,7 +12,11 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/demand"
+	"github.com/tunehost/tunehost/host/hostlog"
+	"github.com/tunehost/tunehost/host/loading"
 	"github.com/tunehost/tunehost/host/local"
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
@@ -20,6 +24,7 @@ import (
 	"github.com/tunehost/tunehost/host/plugin/inproc"
 	"github.com/tunehost/tunehost/host/plugin/process"
 	"github.com/tunehost/tunehost/host/plugin/sandbox"
+	"github.com/tunehost/tunehost/host/seeds"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -32,11 +37,11 @@ type opener struct {
 	experiment    *config.Experiment
 	seed          uint64
 	plugins       *bundled.Registry
-	loader        *loader
+	loader        *loading.Loader
 	baseDir       string // of the experiment file
-	log           *Log
+	log           *hostlog.Log
 	logPath       string
-	clock         Clock
+	clock         clock.Clock
 	mark          string            // of what this host starts
 	capacity      map[string]string // what there was in all
 	planned       *int64            // trials, where they are not those of the file
@@ -63,77 +68,26 @@ func (o *opener) deadlines(kind sdk.Kind, ref config.PluginRef) (call, open time
 
 // isModule says whether a plugin is a WASM module.
 func (o *opener) isModule(kind sdk.Kind, ref config.PluginRef) bool {
-	p, err := o.loader.load(kind, ref)
+	p, err := o.loader.Load(kind, ref)
 	return err == nil && p.Transport() == string(folder.WASM)
 }
 
 func (o *opener) isBundled(kind sdk.Kind, ref config.PluginRef) bool {
-	p, err := o.loader.load(kind, ref)
+	p, err := o.loader.Load(kind, ref)
 	return err == nil && p.Bundled != nil
 }
 
-// start starts one plugin. What is found in a folder says itself which options it
-// has, so that they are checked only now.
+// start starts one plugin.
 func (o *opener) start(ctx context.Context, kind sdk.Kind, ref config.PluginRef, env []string) (plugin.Plugin, error) {
-	p, err := o.loader.load(kind, ref)
+	p, err := o.loader.Load(kind, ref)
 	if err != nil {
 		return nil, err
 	}
 	if p.Bundled != nil {
 		return o.startBundled(ctx, kind, ref.Name, env)
 	}
-	c := p.Folder.Config(p.sums, o.baseDir)
-	c.Kind, c.Name = kind, ref.Name
-	running, err := launch(ctx, o.plugins, p.Folder, o.configured(c, env), box{o.experiment.Sandbox, p.grant})
-	if err != nil {
-		return nil, err
-	}
-	if err := p.described(ctx, running); err != nil {
-		_ = running.Close()
-		return nil, err
-	}
-	return running, nil
-}
-
-// box is what a plugin in the sandbox may have.
-type box struct {
-	limits config.Sandbox
-	grant  config.Grant
-}
-
-// launch is where a plugin that was found becomes one that runs, and the only
-// place that knows the ways in which it may. The config has the checksum that a
-// module must have as SHA256.
-func launch(ctx context.Context, plugins *bundled.Registry, p *folder.Plugin, c process.Config, b box) (plugin.Plugin, error) {
-	if p.Transport == folder.Process {
-		return process.Start(ctx, c)
-	}
-	if c.Kind != "" {
-		return launchModule(ctx, plugins, p, c, b)
-	}
-	for _, c.Kind = range moduleKinds {
-		running, err := launchModule(ctx, plugins, p, c, b)
-		if err == nil || !process.IsOtherKind(err) {
-			return running, err
-		}
-	}
-	return nil, fmt.Errorf("%s is no searcher, scheduler or trainable", p.Module)
-}
-
-// moduleKinds are those that modules may be of.
-var moduleKinds = []sdk.Kind{sdk.KindSearcher, sdk.KindScheduler, sdk.KindTrainable}
-
-// launchModule starts a sandbox for a module.
-func launchModule(ctx context.Context, plugins *bundled.Registry, p *folder.Plugin, c process.Config, b box) (plugin.Plugin, error) {
-	runner, err := plugins.Sandbox(sandbox.Config{
-		Kind: c.Kind, Name: c.Name, Path: p.Module, SHA256: c.SHA256, Memory: b.limits.Memory, Cache: sandbox.DefaultCache(),
-		Grants: sandbox.Grants{Read: b.grant.Read, Write: b.grant.Write, Env: b.grant.Env, Clock: b.grant.Clock},
-	})
-	if err != nil {
-		return nil, fmt.Errorf("%s %q: %w", c.Kind, c.Name, err)
-	}
-	runner.Env, runner.Log, runner.LogPath = c.Env, c.Log, c.LogPath
-	return process.Start(ctx, runner)
+	configured := func(c process.Config) process.Config { return o.configured(c, env) }
+	return p.Start(ctx, o.plugins, o.baseDir, configured, o.experiment.Sandbox)
 }
 
 func (o *opener) startBundled(ctx context.Context, kind sdk.Kind, name string, env []string) (plugin.Plugin, error) {
@@ -166,21 +120,21 @@ func (o *opener) configured(c process.Config, env []string) process.Config {
 	return c
 }
 
-func (o *opener) problem(use purpose) sdk.Problem {
+func (o *opener) problem(use seeds.Purpose) sdk.Problem {
 	e := o.experiment
 	planned := plannedTrials(e)
 	if o.planned != nil {
 		planned = *o.planned
 	}
-	if use == forScheduler && planned > 0 {
+	if use == seeds.Scheduler && planned > 0 {
 		planned *= max(e.Repeat, 1) // it sees each run
 	}
-	p := sdk.Problem{Space: e.Space, Seed: seedFor(o.seed, use, 0), Trials: int(max(planned, 0)), Concurrency: int(e.Concurrency)}
+	p := sdk.Problem{Space: e.Space, Seed: seeds.For(o.seed, use, 0), Trials: int(max(planned, 0)), Concurrency: int(e.Concurrency)}
 	for _, x := range e.Objectives {
 		p.Objectives = append(p.Objectives, sdk.Objective{Metric: x.Metric, Mode: sdk.Mode(x.Mode)})
 	}
-	if r, err := requestOf(e); err == nil && len(r.Bundles()) == 1 {
-		p.Request = granted(r)
+	if r, err := demand.Of(e); err == nil && len(r.Bundles()) == 1 {
+		p.Request = demand.Sum(r)
 	}
 	if len(o.capacity) > 0 {
 		p.Capacity, _ = json.Marshal(o.capacity) // of texts: it cannot fail
@@ -209,7 +163,7 @@ func (o *opener) searcher(ctx context.Context, h *history, through uint64, kept 
 		if err != nil {
 			return nil, err
 		}
-		s, err := p.OpenSearcher(ctx, o.problem(forSearcher), ref.Options, snapshot)
+		s, err := p.OpenSearcher(ctx, o.problem(seeds.Searcher), ref.Options, snapshot)
 		if err != nil {
 			_ = p.Close()
 			return nil, placed(ref, err)
@@ -231,7 +185,7 @@ func (o *opener) scheduler(ctx context.Context, h *history, through uint64, kept
 		if err != nil {
 			return nil, err
 		}
-		s, err := p.OpenScheduler(ctx, o.problem(forScheduler), ref.Options, snapshot)
+		s, err := p.OpenScheduler(ctx, o.problem(seeds.Scheduler), ref.Options, snapshot)
 		if err != nil {
 			_ = p.Close()
 			return nil, placed(ref, err)
@@ -284,7 +238,7 @@ func (o *opener) trainableRef() (config.PluginRef, []byte, error) {
 		return *t.Plugin, t.Plugin.Options, nil
 	}
 	options, err := json.Marshal(o.commandOptions())
-	return config.PluginRef{Name: commandPlugin, Options: options}, options, err
+	return config.PluginRef{Name: commandPlugin, Options: options, Pos: o.experiment.PosOf("trainable")}, options, err
 }
 
 func (o *opener) commandOptions() map[string]any {
@@ -340,8 +294,8 @@ type plugins struct {
 
 func (o *opener) open(ctx context.Context, h *history, told, decided uint64) (p plugins, err error) {
 	p.told = told
-	p.searched = o.snapshots(sdk.KindSearcher, o.experiment.Searcher, forSearcher)
-	p.scheduled = o.snapshots(sdk.KindScheduler, o.experiment.Scheduler, forScheduler)
+	p.searched = o.snapshots(sdk.KindSearcher, o.experiment.Searcher, seeds.Searcher)
+	p.scheduled = o.snapshots(sdk.KindScheduler, o.experiment.Scheduler, seeds.Scheduler)
 	var wait sync.WaitGroup
 	var errs [3]error
 	begin := wait.Go

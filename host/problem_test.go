@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/demand"
 	"github.com/tunehost/tunehost/plugins/schedulers/resources"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
@@ -45,7 +46,7 @@ func TestResourcesAreGivenOn(t *testing.T) {
 	had := ""
 	audit(t, finish(t, o).Dir, func(m *core.Machine, _ core.Event) {
 		if m.Running() > 0 {
-			had = string(granted(m.Request(0)))
+			had = string(demand.Sum(m.Request(0)))
 		}
 	})
 	if had != `{"cpu":"6"}` {

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/clock"
+	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/storage"
 )
@@ -19,8 +21,8 @@ const linger = 50 * time.Millisecond
 type publishing struct {
 	record    Recorder
 	reporters []listener
-	log       *Log
-	clock     Clock
+	log       *hostlog.Log
+	clock     clock.Clock
 	fail      func(error)
 	remote    *remote
 
@@ -40,7 +42,7 @@ type listener interface {
 	await(context.Context)
 }
 
-func newPublishing(r Recorder, log *Log, clock Clock, fail func(error), remote *remote) *publishing {
+func newPublishing(r Recorder, log *hostlog.Log, clock clock.Clock, fail func(error), remote *remote) *publishing {
 	return &publishing{record: r, remote: remote, log: log, clock: clock, fail: fail,
 		wake: make(chan struct{}, 1), closing: make(chan struct{}), done: make(chan struct{})}
 }

@@ -20,6 +20,8 @@ import (
 // remote is the storage of an experiment that is elsewhere (B-059): what is in its
 // working directory is copied there while it runs.
 type remote struct {
+	// lock is the working directory's, until a session has it.
+	lock    *journal.Lock
 	store   *mirror.Store
 	lease   *mirror.Lease
 	mirror  *mirror.Mirror
@@ -58,13 +60,11 @@ func (o *Options) attach(ctx context.Context, url string, dir storage.Dir) (err 
 	if err := dir.Create(); err != nil {
 		return &UserError{err}
 	}
-	lock, err := journal.LockDir(dir.Path(), time.Now())
-	if err != nil {
+	r := &remote{}
+	if r.lock, err = journal.LockDir(dir.Path(), time.Now()); err != nil {
 		return &UserError{err}
 	}
-	r := &remote{}
 	defer func() {
-		err = errors.Join(err, lock.Unlock())
 		if err != nil {
 			r.close()
 		}
@@ -202,8 +202,19 @@ func (r *remote) finish(s *session) {
 	}
 }
 
-// close lets go of the storage.
+// locked hands over the lock of the working directory; nil where there is none.
+func (r *remote) locked() (lock *journal.Lock) {
+	if r != nil {
+		lock, r.lock = r.lock, nil
+	}
+	return lock
+}
+
+// close lets go of the storage, and of the lock where no session has it.
 func (r *remote) close() {
+	if lock := r.locked(); lock != nil {
+		defer func() { _ = lock.Unlock() }()
+	}
 	if r == nil || r.store == nil {
 		return
 	}
@@ -267,6 +278,21 @@ func Fetch(ctx context.Context, url string) (dir string, done func(), err error)
 		return "", nil, &UserError{noneThere(url, err)}
 	}
 	return d.Path(), done, nil
+}
+
+// RunsOn is the machine on which an experiment of a storage elsewhere runs, as far as
+// that can be told without waiting; "" where none does.
+func RunsOn(ctx context.Context, url string) string {
+	s, err := mirror.OpenToRead(ctx, url)
+	if err != nil {
+		return ""
+	}
+	defer s.Close()
+	machine, err := s.HeldBy(ctx, mirror.DefaultTiming, time.Now())
+	if err != nil {
+		return "" // whoever reads the record hears of it
+	}
+	return machine
 }
 
 func noneThere(url string, err error) error {

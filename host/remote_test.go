@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/mirror"
 	"github.com/tunehost/tunehost/host/storage"
@@ -23,7 +24,7 @@ func elsewhere(t *testing.T, url, text string, more ...any) (Options, *screenful
 	t.Helper()
 	o, seen := quick(t, text, append([]any{digits.Plugin}, more...)...)
 	o.Storage, o.Verbose = url, 1
-	o.leases = mirror.Timing{Renew: 50 * time.Millisecond, Expire: 2 * time.Second}
+	o.leases = mirror.Timing{Renew: 50 * time.Millisecond, Expire: time.Minute}
 	return o, seen
 }
 
@@ -196,4 +197,48 @@ func TestStorageElsewhereMistakes(t *testing.T) {
 	}
 	o, _ := elsewhere(t, "azblob://container", saving)
 	contains(t, refused(t, o), "built without a client for azblob://")
+}
+
+// B-085: from the first look at the storage to the end, nobody else gets the working
+// directory, and nothing keeps it afterwards.
+func TestStorageElsewhereIsLockedThroughout(t *testing.T) {
+	machine(t)
+	o, _ := elsewhere(t, "file://"+t.TempDir(), saving)
+	held := func(what string, want bool) {
+		t.Helper()
+		dir, err := WorkingDir(mirror.Join(o.Storage, "test"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if holder, err := journal.Holder(dir); err != nil || (holder != nil) != want {
+			t.Errorf("%s: %v, %v", what, holder, err)
+		}
+	}
+	e, err := load(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, begins := range []bool{false, true} {
+		o.remote = nil
+		dir, err := o.place(t.Context(), e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		held("attached", true)
+		if !begins {
+			o.remote.close()
+			held("given up", false)
+			continue
+		}
+		s, err := begin(o, e, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		held("begun", true)
+		if o.remote.lock != nil {
+			t.Error("two have the lock")
+		}
+		s.close()
+		held("ended", false)
+	}
 }

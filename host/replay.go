@@ -11,11 +11,15 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/core/record"
-	"github.com/tunehost/tunehost/host/analysis"
+	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/hostlog"
+	"github.com/tunehost/tunehost/host/loading"
 	"github.com/tunehost/tunehost/host/local"
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
+	"github.com/tunehost/tunehost/host/points"
+	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -36,7 +40,7 @@ func Replay(ctx context.Context, path string, plugins *bundled.Registry) error {
 	if err != nil {
 		return &UserError{err}
 	}
-	found, err := newLoader(plugins, e, dirOf(file.File))
+	found, err := loading.New(plugins, e, dirOf(file.File))
 	if err != nil {
 		return err
 	}
@@ -44,14 +48,10 @@ func Replay(ctx context.Context, path string, plugins *bundled.Registry) error {
 	r.opener.loader = found
 	r.at = func(extensions int) (*config.Experiment, error) { return file.ParseAt(e.Source, extensions) }
 	defer r.close()
-	err = verify(dir, file)
-	if err == nil {
-		err = r.history.read(r.apply)
+	if err := verify(dir, file); err != nil {
+		return err
 	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", dir.Path(), err)
-	}
-	return nil
+	return r.history.read(r.hear)
 }
 
 // verify says whether the record is whole and this run's; of one that a host writes to
@@ -64,18 +64,14 @@ func verify(dir storage.Dir, file *runfile.File) error {
 	if err != nil {
 		return err
 	}
-	d, err := journal.OpenDir(dir.Journal())
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	_, err = journal.Verify(d, journal.Options{RunID: id}, func(uint64, [][]byte) error { return nil })
+	_, err = recorded.Verify(dir.Journal(), id)
 	return err
 }
 
 // replaying is a run through the record with plugins of its own.
 type replaying struct {
 	ctx        context.Context
+	dir        string
 	experiment *config.Experiment
 	// at is the experiment as it was after so many extensions.
 	at        func(extensions int) (*config.Experiment, error)
@@ -89,7 +85,6 @@ type replaying struct {
 	translate *translator
 	searcher  replayedSearcher
 	scheduler replayedScheduler
-	records   uint64
 }
 
 // replayedSearcher has been told nothing of untold yet; ask is the question that
@@ -109,13 +104,13 @@ type replayedScheduler struct {
 
 func newReplaying(ctx context.Context, dir storage.Dir, file *runfile.File, e *config.Experiment, plugins *bundled.Registry) *replaying {
 	m := core.New()
-	r := &replaying{ctx: ctx, experiment: e, seed: file.Seed, machine: m, twin: core.New(),
+	r := &replaying{ctx: ctx, dir: dir.Path(), experiment: e, seed: file.Seed, machine: m, twin: core.New(),
 		plugins: plugins,
-		opener: &opener{experiment: e, seed: file.Seed, capacity: file.Capacity, plugins: plugins, baseDir: dirOf(file.File), log: NewLog(hclog.NewNullLogger()),
-			logPath: dir.Log(), clock: SystemClock{}, mark: local.NewMark(dir.Path()), inProcess: true}}
+		opener: &opener{experiment: e, seed: file.Seed, capacity: file.Capacity, plugins: plugins, baseDir: dirOf(file.File), log: hostlog.New(hclog.NewNullLogger()),
+			logPath: dir.Log(), clock: clock.System{}, mark: local.NewMark(dir.Path()), inProcess: true}}
 	encode := func(params []byte) (space.Point, error) { return config.PointOf(r.experiment.Space, params) }
 	r.translate = &translator{machine: m, encode: encode}
-	r.history = &history{read: readJournal(dir.Journal()), encode: encode}
+	r.history = &history{read: walkIn(dir.Journal()), encode: encode}
 	return r
 }
 
@@ -128,40 +123,41 @@ func (r *replaying) close() {
 	}
 }
 
-// apply takes one record: what a plugin answered is compared before the machine
-// hears of it.
-func (r *replaying) apply(b []byte) (more bool, err error) {
-	defer analysis.Sensible(&err)
-	r.records++
-	at, e, err := record.Parse(b)
-	if err != nil {
-		return false, fmt.Errorf("record %d: %w", r.records, err)
+// hear takes one event, and says of what differs where it is.
+func (r *replaying) hear(x recorded.Entry) error {
+	if err := r.apply(x); err != nil {
+		return fmt.Errorf("%s: record %d: %w", r.dir, x.Number, err)
 	}
-	switch e := e.(type) {
+	return nil
+}
+
+// apply compares what a plugin answered before the machine hears of it.
+func (r *replaying) apply(x recorded.Entry) (err error) {
+	switch e := x.Event.(type) {
 	case *core.SuggestionsReceived:
 		err = r.suggested(e)
 	case *core.SchedulerDecided:
 		err = r.decided(e)
 	}
 	if err != nil {
-		return false, fmt.Errorf("record %d: %w", r.records, err)
+		return err
 	}
-	_, twin, err := record.Parse(b) // an event belongs to the machine that it was applied to
+	_, twin, err := record.Parse(x.Bytes) // an event belongs to the machine that it was applied to
 	if err != nil {
-		return false, err
+		return err
 	}
 	before := r.machine.Observations()
-	actions := r.machine.Apply(at, e)
-	if again := r.twin.Apply(at, twin); !same(actions, again) {
-		return false, fmt.Errorf("record %d: the machine does %+v, and the second time %+v", r.records, actions, again)
+	actions := r.machine.Apply(x.At, x.Event)
+	if again := r.twin.Apply(x.At, twin); !same(actions, again) {
+		return fmt.Errorf("the machine does %+v, and the second time %+v", actions, again)
 	}
-	switch e.(type) {
+	switch x.Event.(type) {
 	case *core.ExperimentStarted, *core.SettingsChanged:
 		if err := r.reopen(before); err != nil {
-			return false, err
+			return err
 		}
 	}
-	return true, r.carryOut(actions)
+	return r.carryOut(actions)
 }
 
 // reopen opens the plugins with the settings that hold from now on, and tells
@@ -195,7 +191,7 @@ func (r *replaying) extend(extensions uint32) (err error) {
 	}
 	r.opener.experiment = r.experiment
 	if extensions != r.extended { // it may name other plugins
-		r.opener.loader, err = newLoader(r.plugins, r.experiment, r.opener.baseDir)
+		r.opener.loader, err = loading.New(r.plugins, r.experiment, r.opener.baseDir)
 	}
 	r.extended = extensions
 	return err
@@ -257,7 +253,7 @@ func (r *replaying) suggested(e *core.SuggestionsReceived) error {
 	}
 	for i, p := range answer.Points {
 		index := s.ask.First + uint64(i)
-		now, err := suggest(r.experiment, r.seed, index, p)
+		now, err := points.Suggest(r.experiment, r.seed, index, p)
 		if err != nil {
 			return err
 		}
@@ -285,7 +281,7 @@ func (r *replaying) decided(e *core.SchedulerDecided) error {
 	if err != nil {
 		return err
 	}
-	now, err := decided(due, answer, func(p space.Point) ([]byte, error) { return exploited(r.experiment, r.seed, p) })
+	now, err := decided(due, answer, func(p space.Point) ([]byte, error) { return points.Exploited(r.experiment, r.seed, p) })
 	if err != nil {
 		return err
 	}

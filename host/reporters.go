@@ -13,10 +13,14 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/diskspace"
+	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/report/files"
+	"github.com/tunehost/tunehost/host/seeds"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
@@ -29,8 +33,8 @@ const noteTold = 2 * time.Second
 type relay struct {
 	title string // as `reporter "NAME"`
 	open  func(ctx context.Context, told uint64) (plugin.Reporter, error)
-	log   *Log
-	clock Clock
+	log   *hostlog.Log
+	clock clock.Clock
 	limit time.Duration // of one call
 	file  string        // keeps the number of the last event that it was told
 
@@ -76,7 +80,7 @@ func (s *session) openReporters() error {
 func (s *session) newRelay(ref config.PluginRef, taken map[string]int) *relay {
 	o := s.opener()
 	key := relayKey(ref, taken)
-	e := sdk.Experiment{Name: s.experiment.Name, Dir: s.dir.Path(), Problem: o.problem(forReporter)}
+	e := sdk.Experiment{Name: s.experiment.Name, Dir: s.dir.Path(), Problem: o.problem(seeds.Reporter)}
 	return &relay{title: fmt.Sprintf("%q", ref.Name), log: s.log, clock: s.clock, limit: cmp.Or(o.timeout, callTimeout),
 		file: filepath.Join(s.dir.Path(), ".told-"+key),
 		open: func(ctx context.Context, told uint64) (plugin.Reporter, error) {
@@ -192,7 +196,7 @@ func (r *relay) note() error {
 		return nil
 	}
 	err := storage.WriteFile(r.file, fmt.Appendf(nil, "%d\n", r.told))
-	if err == nil || noSpace(err) {
+	if err == nil || diskspace.IsFull(err) {
 		r.noted = r.told
 		return nil
 	}

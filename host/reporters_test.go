@@ -15,8 +15,12 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/clock"
+	"github.com/tunehost/tunehost/host/clock/clocktest"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
+	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/host/storage"
@@ -97,7 +101,7 @@ func inRecord(t *testing.T, path string) []sdk.ReporterEvent {
 		t.Fatal(err)
 	}
 	defer f.close()
-	if err := readJournal(d.Journal())(func(b []byte) (bool, error) { return true, f.apply(b, 0) }); err != nil {
+	if err := f.reader.Each(func(x recorded.Entry) error { f.apply(x, 0); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	return reported(f.events)
@@ -183,11 +187,11 @@ func TestReportersHearAll(t *testing.T) {
 // B-127: a reporter that crashes in the middle of a batch goes on where it was.
 func TestReporterCrashes(t *testing.T) {
 	for _, keeps := range []bool{true, false} {
-		clock := newWarp(1)
+		clock := clocktest.New(1)
 		n := &notebook{keeps: keeps}
 		n.before = func(call int, events []sdk.ReporterEvent) (int, error) {
 			if call%2 == 1 {
-				clock.jump(time.Minute) // never three failures in one
+				clock.Jump(time.Minute) // never three failures in one
 				if !keeps {
 					return 0, errors.New("no luck") // it cannot tell half a batch from none
 				}
@@ -209,11 +213,11 @@ func TestReporterCrashes(t *testing.T) {
 
 // B-127: a panic in every third event's way.
 func TestReporterPanics(t *testing.T) {
-	clock := newWarp(1)
+	clock := clocktest.New(1)
 	n := &notebook{keeps: true}
 	n.before = func(call int, _ []sdk.ReporterEvent) (int, error) {
 		if call == 1 {
-			clock.jump(time.Minute)
+			clock.Jump(time.Minute)
 			panic("no luck")
 		}
 		return 0, nil
@@ -260,8 +264,9 @@ func TestReporterHangs(t *testing.T) {
 	t.Cleanup(func() { close(release) })
 	n := &notebook{keeps: true, before: func(int, []sdk.ReporterEvent) (int, error) { <-release; return 0, errors.New("late") }}
 	o, seen := quick(t, reporting5, n.plugin())
-	o.CallTimeout = 50 * time.Millisecond
+	o.CallTimeout = 2 * time.Second
 	ended := finish(t, o)
+	o.CallTimeout = 0
 	if ended.Outcome != core.Finished || n.opens != 3 {
 		t.Errorf("ended %+v after %d openings, want it finished after 3", ended, n.opens)
 	}
@@ -343,7 +348,7 @@ func recordOf(t *testing.T) (d storage.Dir, open func() (*following, error), eve
 		t.Fatal(err)
 	}
 	defer f.close()
-	if err := readJournal(d.Journal())(func(b []byte) (bool, error) { return true, f.apply(b, 0) }); err != nil {
+	if err := f.reader.Each(func(x recorded.Entry) error { f.apply(x, 0); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	return d, open, f.events
@@ -388,7 +393,7 @@ func TestReporterFallsBehind(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := &gated{let: make(chan struct{}, len(events)), fails: fails}
 			reads := 0
-			r := newReporting("x", g, 0, 0, NewLog(hclog.NewNullLogger()), func() (*following, error) { reads++; return open() })
+			r := newReporting("x", g, 0, 0, hostlog.New(hclog.NewNullLogger()), func() (*following, error) { reads++; return open() })
 			r.most = 20_000
 			go r.run()
 			for i := 0; i < len(events); i += 10 {
@@ -418,8 +423,8 @@ func TestReporterFallsBehind(t *testing.T) {
 // B-127: where the host's time is over, what is left is told later.
 func TestReporterIsAbandoned(t *testing.T) {
 	_, _, events := recordOf(t)
-	log := NewLog(hclog.NewNullLogger())
-	x := newReporting("x", &relay{title: "x", log: log, clock: SystemClock{}, limit: time.Hour, current: stuck{}}, 0, 0, log, nil)
+	log := hostlog.New(hclog.NewNullLogger())
+	x := newReporting("x", &relay{title: "x", log: log, clock: clock.System{}, limit: time.Hour, current: stuck{}}, 0, 0, log, nil)
 	go x.run()
 	x.put(events[:5])
 	x.end()

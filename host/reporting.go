@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/report"
 )
 
@@ -32,7 +33,7 @@ type reportee interface {
 type reporting struct {
 	name   string
 	to     reportee
-	log    *Log
+	log    *hostlog.Log
 	most   int
 	follow func() (*following, error)
 
@@ -56,7 +57,7 @@ type reporting struct {
 
 // newReporting tells a reportee what comes after an event. Events after begun
 // will be put; those up to it are in the record.
-func newReporting(name string, to reportee, after, begun uint64, log *Log, follow func() (*following, error)) *reporting {
+func newReporting(name string, to reportee, after, begun uint64, log *hostlog.Log, follow func() (*following, error)) *reporting {
 	r := &reporting{name: name, to: to, told: after, last: begun, behind: after < begun, log: log, most: mostWaiting,
 		follow: follow, done: make(chan struct{})}
 	r.ready.L = &r.mu

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/clock/clocktest"
 	"github.com/tunehost/tunehost/host/report"
 )
 
@@ -98,7 +99,7 @@ func TestNeverFits(t *testing.T) {
 // B-035
 func TestWaitsForResources(t *testing.T) {
 	o, seen := quick(t, neverFits+"wait_for_resources: true\nbudget: {time: 1s}\n")
-	o.Resources, o.Clock = "cpu=8,gpu=2", newWarp(20)
+	o.Resources, o.Clock = "cpu=8,gpu=2", clocktest.New(20)
 	ended := finish(t, o)
 	contains(t, seen.String(), "no trial can start until there is more", "asked for cpu 1, gpu 4")
 	if m := audit(t, ended.Dir, nil); m.Count(core.Errored) != 0 || mostRunning(t, ended.Dir) != 0 {
@@ -181,45 +182,6 @@ func TestRequestFails(t *testing.T) {
 		t.Fatalf("ended %+v", ended)
 	}
 	contains(t, ended.Reason, `trainable "sized"`, "13 workers bring bad luck", `{"workers":13}`)
-}
-
-// A request is written as the experiment file writes it.
-func TestParseRequest(t *testing.T) {
-	for text, want := range map[string]string{
-		`{"cpu": 2, "gpu": "0.5", "memory": "4GiB"}`: "cpu 2, gpu 0.5, memory 4GiB",
-		`{}`:               "",
-		`{"cpu": -1}`:      "!cpu",
-		`{"cpu": null}`:    "!cpu",
-		`{"cpu": {"a":1}}`: "!cpu",
-		`[1]`:              "!resources \"[1]\"",
-		`{"bundles": [{"cpu": 2}, {"cpu": 1, "gpu": 1}], "strategy": "spread"}`: "spread of (cpu 2) + (cpu 1, gpu 1)",
-		`{"bundles": [{"cpu": 2}, {"cpu": 2}]}`:                                 "pack of 2 × (cpu 2)",
-		`{"bundles": []}`:                                                       "!bundle",
-		`{"bundles": [{"cpu": -1}]}`:                                            "!cpu",
-		`{"bundles": [{}], "strategy": "near"}`:                                 "!near",
-		`{"bundles": [{}], "cpu": 1}`:                                           "!cpu",
-		`{"bundles": 2}`:                                                        "bundles 2",
-		`{"cpu": "`:                                                             "!resources",
-	} {
-		r, err := parseRequest([]byte(text))
-		if bad, ok := strings.CutPrefix(want, "!"); ok {
-			if err == nil || !strings.Contains(err.Error(), bad) {
-				t.Errorf("%s: %v, %v; want an error with %q", text, r, err, bad)
-			}
-			continue
-		}
-		if err != nil {
-			t.Errorf("%s: %v", text, err)
-			continue
-		}
-		if strings.Contains(want, "×") || strings.Contains(want, "+") {
-			contains(t, r.String(), want)
-			continue
-		}
-		for _, part := range strings.Split(want, ", ") {
-			contains(t, r.String(), part)
-		}
-	}
 }
 
 // B-042

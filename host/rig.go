@@ -13,10 +13,17 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/core/resource"
+	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/diskspace"
+	"github.com/tunehost/tunehost/host/hostlog"
+	"github.com/tunehost/tunehost/host/inbox"
+	"github.com/tunehost/tunehost/host/loading"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
+	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/runfile"
+	"github.com/tunehost/tunehost/host/training"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -25,14 +32,16 @@ import (
 // ones. Where time comes from, where files go, who trains and who listens are the
 // caller's. Everything happens in the caller's goroutine, and nothing by itself.
 type Rig struct {
-	// Experiment is read without a trainable.
+	// Experiment is read without a trainable. The next host may have another one,
+	// with changes that are taken; Extensions counts those that are extensions.
 	Experiment *config.Experiment
+	Extensions int
 	Seed       uint64
 	RunID      journal.RunID
 	Plugins    *bundled.Registry
 	// Clock's AfterFunc is called to wait for room on a full disk, and by nobody
 	// else. It calls f before it returns.
-	Clock Clock
+	Clock clock.Clock
 	// Record is where the journal is; SegmentBytes is as in journal.Options.
 	Record       journal.FS
 	SegmentBytes int64
@@ -51,7 +60,8 @@ type Rig struct {
 	Reported uint64
 	Witness  Witness
 
-	loader *loader
+	loader *loading.Loader
+	loaded *config.Experiment // that the loader is for
 }
 
 // Witness sees what a host on a Rig does, and does for it what happens outside.
@@ -77,27 +87,41 @@ type Witness interface {
 type Turned struct {
 	s   *session
 	rig *Rig
-	// runs are the attempts, as training has them.
-	runs map[core.TrialNo]*run
+	// runs are the attempts that trainables are told of.
+	runs map[core.TrialNo]*attempt
 	// What the plugins have answered waits here until it is delivered.
-	suggestions, decisions *inbox
+	suggestions, decisions *inbox.Inbox
 	mute, silent           bool // the searcher or the scheduler is beyond help
+}
+
+// attempt is what the host knows of one.
+type attempt struct {
+	number  uint32
+	reports training.Reports
 }
 
 // Start takes the experiment up, or begins it where there is no record.
 func (r *Rig) Start() (*Turned, error) {
 	s := newSession(Options{Plugins: r.Plugins, Clock: r.Clock, Resume: r.Resume, inProcess: true, virtual: r.Saves, snapshotEvery: r.SnapshotEvery}, r.Experiment)
-	s.rig, s.loader, s.reported = r, r.loader, r.Reported
-	s.file = &runfile.File{RunID: hex.EncodeToString(r.RunID[:]), Seed: r.Seed, Name: r.Experiment.Name}
-	s.screen = &screen{out: io.Discard}
-	s.log = NewLog(hclog.NewNullLogger())
-	s.disk = &disk{log: s.log}
-	s.read = func(f func([]byte) (bool, error)) error { return readRecord(r.Record, f) }
+	s.rig, s.reported = r, r.Reported
+	if r.loaded == r.Experiment {
+		s.loader = r.loader
+	}
+	s.file = &runfile.File{RunID: hex.EncodeToString(r.RunID[:]), Seed: r.Seed, Name: r.Experiment.Name, Extensions: make([]runfile.Extension, r.Extensions)}
+	s.screen = hostlog.NewScreen(io.Discard, "")
+	s.log = hostlog.New(hclog.NewNullLogger())
+	s.disk = diskspace.New(s.log, s.clock)
+	s.read = r.read
 	if err := r.open(s); err != nil {
 		return nil, err
 	}
-	r.loader = s.loader
+	r.loader, r.loaded = s.loader, r.Experiment
 	return r.turned(s), nil
+}
+
+func (r *Rig) read(f func(recorded.Entry) error) error {
+	record := recorded.NewReader(r.Record)
+	return errors.Join(record.Each(f), record.Close())
 }
 
 // open is session.create and session.open without a directory.
@@ -145,7 +169,7 @@ func (w *watched) Append(records [][]byte) (uint64, error) {
 }
 
 func (r *Rig) turned(s *session) *Turned {
-	t := &Turned{s: s, rig: r, runs: map[core.TrialNo]*run{}, suggestions: newInbox(), decisions: newInbox()}
+	t := &Turned{s: s, rig: r, runs: map[core.TrialNo]*attempt{}, suggestions: inbox.New(), decisions: inbox.New()}
 	c := s.crew
 	c.manual = func(core.Action) {} // the witness's
 	c.publishing.reporters = []listener{witnessing{r.Witness}}
@@ -179,11 +203,10 @@ func (t *Turned) Do(a core.Action) {
 		t.s.crew.publishing.later(func() { t.rig.Witness.Remove(a.Trial, a.ID) })
 		return
 	case core.StartAttempt:
-		t.runs[a.Trial] = &run{trial: a.Trial, attempt: a.Attempt, iteration: a.Restore.Iteration,
-			start: &sdk.Trial{RunAhead: int(t.s.machine.Spec().RunAhead)}}
+		t.runs[a.Trial] = &attempt{a.Attempt, training.NewReports(a.Restore.Iteration, int(t.s.machine.Spec().RunAhead))}
 	case core.ContinueAttempt:
-		if r := t.runs[a.Trial]; r != nil && r.attempt == a.Attempt {
-			r.granted += uint64(a.Credits)
+		if r := t.runs[a.Trial]; r != nil && r.number == a.Attempt {
+			r.reports.Grant(a.Credits)
 		}
 	}
 	t.s.crew.Do(a)
@@ -196,20 +219,20 @@ func (t *Turned) Flush() { t.s.crew.Flush() }
 func (t *Turned) Machine() *core.Machine { return t.s.machine }
 
 // Post puts events in the loop's inbox.
-func (t *Turned) Post(events ...core.Event) { t.s.inbox.post(events...) }
+func (t *Turned) Post(events ...core.Event) { t.s.inbox.Post(events...) }
 
 // Report is what a trainable reports, on the way that reports take. An error is
 // why its trial fails: it is to be stopped, and nothing that it says until it
 // ends counts.
-func (t *Turned) Report(no core.TrialNo, attempt uint32, x sdk.Result) error {
+func (t *Turned) Report(no core.TrialNo, number uint32, x sdk.Result) error {
 	r := t.runs[no]
-	if r == nil || r.attempt != attempt {
+	if r == nil || r.number != number {
 		return nil // as training: nobody listens to it any more
 	}
-	if err := r.takes(&x); err != nil {
+	if err := r.reports.Take(&x); err != nil {
 		return fmt.Errorf("it reported nonsense: %w", err)
 	}
-	t.s.inbox.postResult(&result{no, attempt, x})
+	t.s.inbox.PostResult(&inbox.Result{Trial: no, Attempt: number, Result: x})
 	return nil
 }
 
@@ -223,14 +246,14 @@ func (t *Turned) Over() bool { return t.s.loop.finished || t.s.loop.over() }
 // answers is held until DeliverDecisions.
 func (t *Turned) Decide() bool {
 	s := t.s.crew.scheduling
-	items := s.work.poll()
+	items := s.work.Poll()
 	if len(items) == 0 || t.silent {
 		return false
 	}
 	defer t.hold(&s.inbox, t.decisions)()
 	if s.take(context.Background(), items) != nil {
 		t.silent = true
-	} else if s.work.empty() {
+	} else if s.work.Empty() {
 		s.checkStuck()
 	}
 	return true
@@ -240,7 +263,7 @@ func (t *Turned) Decide() bool {
 // answers is held until DeliverSuggestions.
 func (t *Turned) Suggest() bool {
 	s := t.s.crew.searching
-	items := s.work.poll()
+	items := s.work.Poll()
 	if len(items) == 0 || t.mute {
 		return false
 	}
@@ -250,16 +273,16 @@ func (t *Turned) Suggest() bool {
 }
 
 // hold has a driver post elsewhere until the function that it returns is called.
-func (t *Turned) hold(where **inbox, to *inbox) func() {
+func (t *Turned) hold(where **inbox.Inbox, to *inbox.Inbox) func() {
 	*where = to
 	return func() { *where = t.s.inbox }
 }
 
 // DeliverDecisions puts what the scheduler has answered in the loop's inbox.
-func (t *Turned) DeliverDecisions() { t.s.inbox.add(t.decisions.take(nil)) }
+func (t *Turned) DeliverDecisions() { t.s.inbox.Add(t.decisions.Take(nil)) }
 
 // DeliverSuggestions puts what the searcher has answered in the loop's inbox.
-func (t *Turned) DeliverSuggestions() { t.s.inbox.add(t.suggestions.take(nil)) }
+func (t *Turned) DeliverSuggestions() { t.s.inbox.Add(t.suggestions.Take(nil)) }
 
 // Publish makes the record safe, and does what rests on it.
 func (t *Turned) Publish() { t.s.crew.publishing.publish() }
@@ -276,7 +299,7 @@ func (t *Turned) Publishes() bool {
 
 // Leave is an orderly end: the last news is told, the record closed.
 func (t *Turned) Leave() error {
-	t.s.inbox.close()
+	t.s.inbox.Close()
 	t.Publish()
 	select {
 	case err := <-t.s.failure:

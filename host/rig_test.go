@@ -7,6 +7,7 @@ import (
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/core/journal/journaltest"
 	"github.com/tunehost/tunehost/core/resource"
+	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/report"
 )
@@ -69,7 +70,7 @@ trials: 2
 		t.Fatal(err)
 	}
 	seen := &starts{}
-	r := &Rig{Experiment: e, Seed: 1, RunID: journal.RunID{1}, Plugins: plugged, Clock: SystemClock{}, Record: journaltest.New(1),
+	r := &Rig{Experiment: e, Seed: 1, RunID: journal.RunID{1}, Plugins: plugged, Clock: clock.System{}, Record: journaltest.New(1),
 		Nodes: []resource.Node{{ID: 1, Capacity: capacity}}, Witness: seen}
 	first := rigged(t, r)
 	if len(seen.list) != 2 {

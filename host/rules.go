@@ -8,6 +8,7 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/expr"
+	"github.com/tunehost/tunehost/host/inbox"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -50,34 +51,34 @@ func (r *rules) needed() bool {
 
 // cut says how much of the batch can be one step: rules look at the machine, so
 // that a trial's second result waits for its first to be applied.
-func (r *rules) cut(batch []news) int {
+func (r *rules) cut(batch []inbox.News) int {
 	if !r.needed() {
 		return len(batch)
 	}
 	seen := map[core.TrialNo]bool{}
 	for i, n := range batch {
-		if n.result == nil {
+		if n.Result == nil {
 			continue
 		}
-		if seen[n.result.trial] {
+		if seen[n.Result.Trial] {
 			return i
 		}
-		seen[n.result.trial] = true
+		seen[n.Result.Trial] = true
 	}
 	return len(batch)
 }
 
 // result makes the event of a result, with what the rules say of it. It is good until
 // the next call: what is applied is the record of it.
-func (r *rules) result(m *core.Machine, names names, x *result) *core.ResultReported {
+func (r *rules) result(m *core.Machine, names names, x *inbox.Result) *core.ResultReported {
 	e := &r.event
-	*e = core.ResultReported{Trial: x.trial, Attempt: x.attempt, Iteration: x.Iteration, Checkpoint: x.Checkpoint, Done: x.Done, Metrics: e.Metrics[:0]}
+	*e = core.ResultReported{Trial: x.Trial, Attempt: x.Attempt, Iteration: x.Iteration, Checkpoint: x.Checkpoint, Done: x.Done, Metrics: e.Metrics[:0]}
 	for _, y := range x.Metrics {
 		id, _ := names.id(y.Name)
 		e.Metrics = append(e.Metrics, core.Metric{ID: id, Value: y.Value})
 	}
-	if m.State(x.trial) == core.Running {
-		flat, spent := r.learn(x.trial, func(name string) float64 { return metric(x.Metrics, name) })
+	if m.State(x.Trial) == core.Running {
+		flat, spent := r.learn(x.Trial, func(name string) float64 { return metric(x.Metrics, name) })
 		e.Stop = r.stopReason(m, x, flat)
 		e.StopAll = r.budgetReason(m, spent)
 	}
@@ -113,7 +114,7 @@ func (r *rules) learn(no core.TrialNo, value func(metric string) float64) (trial
 	return trial, r.overall != nil && r.overall.add(no, value(r.overall.rule.Metric))
 }
 
-func (r *rules) stopReason(m *core.Machine, x *result, flat bool) string {
+func (r *rules) stopReason(m *core.Machine, x *inbox.Result, flat bool) string {
 	for _, s := range r.strict {
 		if why := beyond(s, metric(x.Metrics, s.Metric)); why != "" {
 			return why
@@ -148,8 +149,8 @@ func metric(have []sdk.Metric, name string) float64 {
 }
 
 // holds evaluates stop.when; an expression over what is not there is false.
-func (r *rules) holds(p *expr.Program, m *core.Machine, x *result) bool {
-	v := m.View(x.trial)
+func (r *rules) holds(p *expr.Program, m *core.Machine, x *inbox.Result) bool {
+	v := m.View(x.Trial)
 	iteration := x.Iteration
 	if iteration == 0 {
 		iteration = v.Iteration + 1

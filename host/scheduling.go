@@ -8,7 +8,11 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/clock"
+	"github.com/tunehost/tunehost/host/hostlog"
+	"github.com/tunehost/tunehost/host/inbox"
 	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/host/queue"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -18,15 +22,15 @@ import (
 type scheduling struct {
 	scheduler plugin.Scheduler
 	name      string
-	inbox     *inbox
-	log       *Log
-	clock     Clock
+	inbox     *inbox.Inbox
+	log       *hostlog.Log
+	clock     clock.Clock
 	slow      time.Duration
 	params    func(space.Point) ([]byte, error)
 
 	snapshots *snapshots
 
-	work    *queue[scheduleWork]
+	work    *queue.Queue[scheduleWork]
 	events  []sdk.Event // of the call that is under way
 	scratch []byte
 	done    chan struct{}
@@ -44,17 +48,17 @@ type scheduleWork struct {
 // put is for the loop.
 func (s *scheduling) put(w scheduleWork) {
 	s.given++
-	s.work.put(w)
+	s.work.Put(w)
 }
 
 func (s *scheduling) run(ctx context.Context) {
 	defer close(s.done)
 	for {
-		items, ok := s.work.take()
+		items, ok := s.work.Take()
 		if !ok || s.take(ctx, items) != nil {
 			return
 		}
-		if s.work.empty() {
+		if s.work.Empty() {
 			s.checkStuck()
 		}
 	}
@@ -74,7 +78,7 @@ func (s *scheduling) handle(ctx context.Context, items []scheduleWork) error {
 	for part := range slices.Chunk(items, maxDecided) {
 		if err := s.decide(ctx, part); err != nil {
 			if ctx.Err() == nil {
-				s.inbox.post(&core.PluginFailed{Error: err.Error()})
+				s.inbox.Post(&core.PluginFailed{Error: err.Error()})
 			}
 			return err
 		}
@@ -88,9 +92,9 @@ const maxDecided = 1024
 // checkStuck ends an experiment whose scheduler has answered all that it was told
 // and keeps the last trials paused: they would wait for ever.
 func (s *scheduling) checkStuck() {
-	s.inbox.add([]news{{query: func(m *core.Machine) {
+	s.inbox.Add([]inbox.News{{Query: func(m *core.Machine) {
 		if m.Stuck() && s.answered.Load() == s.given {
-			s.inbox.post(&core.PluginFailed{Error: fmt.Sprintf("scheduler %s keeps %d trials paused, and nothing is left that could wake them", s.name, m.Count(core.Paused))})
+			s.inbox.Post(&core.PluginFailed{Error: fmt.Sprintf("scheduler %s keeps %d trials paused, and nothing is left that could wake them", s.name, m.Count(core.Paused))})
 		}
 	}}})
 }
@@ -127,7 +131,7 @@ func (s *scheduling) decide(ctx context.Context, items []scheduleWork) error {
 		defer s.snapshots.take(ctx, s.scheduler, e.Through) // others wait for the decisions
 	}
 	if len(e.Decisions) > 0 || len(e.Commands) > 0 {
-		s.inbox.post(e)
+		s.inbox.Post(e)
 	}
 	return nil
 }

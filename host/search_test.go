@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/clock/clocktest"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -55,7 +56,7 @@ func TestIndependentSearchersAreAskedAhead(t *testing.T) {
 // B-006: an error within bounded time, and the state is kept.
 func TestSearcherWaitsForEver(t *testing.T) {
 	o, _ := quick(t, search("space: {x: {uniform: [0, 1]}}\nsearcher: waiting\npoints: [{x: 0.5}]\ntrials: 3\n"), waiting)
-	o.Clock = newWarp(100)
+	o.Clock = clocktest.New(100)
 	ended := finish(t, o)
 	if ended.Outcome != core.Failed {
 		t.Fatalf("ended %+v", ended)
@@ -108,7 +109,7 @@ func TestUnboundedTrials(t *testing.T) {
 // B-101, B-026
 func TestUnboundedTrialsUnderATimeBudget(t *testing.T) {
 	o, _ := quick(t, search("space: {x: {uniform: [0, 1]}}\ntrials: -1\nconcurrency: 1\nbudget: {time: 10s}\n"))
-	o.Clock = newWarp(50)
+	o.Clock = clocktest.New(50)
 	if ended := finish(t, o); !strings.Contains(ended.Reason, "time") || ended.Errored != 0 {
 		t.Errorf("ended %+v", ended)
 	}
@@ -213,7 +214,7 @@ func TestSuggestionsOfTheWrongShape(t *testing.T) {
 		}
 	})
 	o, _ := quick(t, search("space: {x: {uniform: [0, 1]}}\nsearcher: wide\ntrials: 5\n"), wide)
-	o.Clock = newWarp(100) // it is restarted before it is given up
+	o.Clock = clocktest.New(100) // it is restarted before it is given up
 	ended := finish(t, o)
 	if ended.Outcome != core.Failed {
 		t.Fatalf("ended %+v", ended)

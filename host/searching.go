@@ -6,7 +6,13 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/clock"
+	"github.com/tunehost/tunehost/host/hostlog"
+	"github.com/tunehost/tunehost/host/inbox"
 	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/host/points"
+	"github.com/tunehost/tunehost/host/queue"
+	"github.com/tunehost/tunehost/host/seeds"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -20,15 +26,15 @@ type searching struct {
 	searcher plugin.Searcher
 	name     string
 	seed     uint64
-	inbox    *inbox
-	log      *Log
-	clock    Clock
+	inbox    *inbox.Inbox
+	log      *hostlog.Log
+	clock    clock.Clock
 	slow     time.Duration
 	space    *space.Space
 	// suggestion makes a trial of a point, or says why it cannot be one.
 	suggestion func(index uint64, p space.Point) (core.Suggestion, error)
 
-	work      *queue[searchWork]
+	work      *queue.Queue[searchWork]
 	untold    []sdk.Event
 	scratch   []byte
 	told      uint64 // the last event
@@ -45,7 +51,7 @@ type searchWork struct {
 func (s *searching) run(ctx context.Context) {
 	defer close(s.done)
 	for {
-		items, ok := s.work.take()
+		items, ok := s.work.Take()
 		if !ok || s.handle(ctx, items) != nil {
 			return
 		}
@@ -107,7 +113,7 @@ func (s *searching) ask(ctx context.Context, a core.AskSearcher) error {
 	if s.scratch, err = recordable(s.scratch, e); err != nil {
 		return s.failed(ctx, fmt.Errorf("searcher %s: its suggestions cannot be recorded: %w", s.name, err))
 	}
-	s.inbox.post(e)
+	s.inbox.Post(e)
 	return nil
 }
 
@@ -116,7 +122,7 @@ func requests(sp *space.Space, seed uint64, a core.AskSearcher) []sdk.Request {
 	list := make([]sdk.Request, a.Count)
 	for i := range list {
 		n := a.First + uint64(i)
-		list[i] = sdk.Request{Trial: uint32(n), Seed: seedFor(seed, forSuggestion, n), Given: gridPoint(sp, n)}
+		list[i] = sdk.Request{Trial: uint32(n), Seed: seeds.For(seed, seeds.Suggestion, n), Given: points.GridPoint(sp, n)}
 	}
 	return list
 }
@@ -125,7 +131,7 @@ func requests(sp *space.Space, seed uint64, a core.AskSearcher) []sdk.Request {
 // B-107).
 func (s *searching) failed(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() == nil {
-		s.inbox.post(&core.PluginFailed{Error: err.Error()})
+		s.inbox.Post(&core.PluginFailed{Error: err.Error()})
 	}
 	return err
 }

@@ -11,16 +11,21 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/journal"
-	"github.com/tunehost/tunehost/core/record"
 	"github.com/tunehost/tunehost/core/resource"
-	"github.com/tunehost/tunehost/host/analysis"
+	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/diskspace"
+	"github.com/tunehost/tunehost/host/hostlog"
+	"github.com/tunehost/tunehost/host/inbox"
+	"github.com/tunehost/tunehost/host/loading"
 	"github.com/tunehost/tunehost/host/local"
+	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/report/files"
 	"github.com/tunehost/tunehost/host/report/terminal"
 	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/training"
 	"github.com/tunehost/tunehost/host/warden"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
@@ -36,25 +41,25 @@ type session struct {
 	file       *runfile.File
 	dir        storage.Dir
 	lock       *journal.Lock
-	log        *Log
-	screen     *screen
+	log        *hostlog.Log
+	screen     *hostlog.Screen
 	mark       string         // of what this host starts
 	warden     *warden.Warden // nil where nothing is started
 	logFile    io.Closer
 	crash      *crashReport // nil where there is none
-	disk       *disk
-	clock      Clock
+	disk       *diskspace.Disk
+	clock      clock.Clock
 	machine    *core.Machine
 	found      []resource.Node // this machine's, once they were looked for
 	rules      *rules          // given what was recorded, as the machine is
 	record     Recorder
-	read       func(func([]byte) (bool, error)) error
-	loader     *loader
+	read       walk
+	loader     *loading.Loader
 	plugins    plugins
-	requesting *requesting // nil: trials ask for what the file says
-	relays     []*relay    // reporters that are plugins
-	remote     *remote     // nil: the experiment is here alone
-	inbox      *inbox
+	requesting *training.Requesting // nil: trials ask for what the file says
+	relays     []*relay             // reporters that are plugins
+	remote     *remote              // nil: the experiment is here alone
+	inbox      *inbox.Inbox
 	loop       *Loop
 	crew       *crew
 	trials     *trials
@@ -86,13 +91,13 @@ type session struct {
 // newSession is not kept anywhere yet: see occupy and float.
 func newSession(o Options, e *config.Experiment) *session {
 	if o.Clock == nil {
-		o.Clock = SystemClock{}
+		o.Clock = clock.System{}
 	}
 	if o.manual {
 		e.Trainable = nil // whatever the file says, the caller trains
 	}
 	return &session{options: o, experiment: e, clock: o.Clock, machine: core.New(), rules: newRules(e),
-		inbox: newInbox(), failure: make(chan error, 1), remote: o.remote}
+		inbox: inbox.New(), failure: make(chan error, 1), remote: o.remote}
 }
 
 // after takes steps, each if those before it went well, and closes the session if
@@ -113,14 +118,16 @@ func (s *session) occupy(dir storage.Dir) (err error) {
 	if err := dir.Create(); err != nil {
 		return &UserError{err}
 	}
-	if s.lock, err = journal.LockDir(dir.Path(), s.clock.Now()); err != nil {
-		return &UserError{err}
+	if s.lock = s.remote.locked(); s.lock == nil {
+		if s.lock, err = journal.LockDir(dir.Path(), s.clock.Now()); err != nil {
+			return &UserError{err}
+		}
 	}
 	f, err := os.OpenFile(dir.Log(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	s.dir, s.logFile, s.read = dir, f, readJournal(dir.Journal())
+	s.dir, s.logFile, s.read = dir, f, walkIn(dir.Journal())
 	s.keepLog(f)
 	for _, text := range dir.Doubts() {
 		s.log.Warn(text)
@@ -139,9 +146,13 @@ func (s *session) float() {
 }
 
 func (s *session) keepLog(file io.Writer) {
-	s.screen = &screen{out: s.options.Stderr, logs: s.dir.Log(), seen: map[string]int{}}
-	s.log = newLog(s.options, file, s.screen)
-	s.disk = &disk{log: s.log}
+	s.screen = hostlog.NewScreen(s.options.Stderr, s.dir.Log())
+	var shown *hostlog.Screen
+	if s.options.Verbose > 0 && s.options.Stderr != nil {
+		shown = s.screen
+	}
+	s.log = hostlog.Open(file, shown)
+	s.disk = diskspace.New(s.log, s.clock)
 }
 
 // guard sees to it that nothing of this host will be left running, and that
@@ -162,7 +173,7 @@ func (s *session) guard() {
 
 func (s *session) close() {
 	s.plugins.close()
-	s.requesting.close()
+	s.requesting.Close()
 	for _, r := range s.relays {
 		_ = r.Close() // if it has not been: there was nothing to tell
 	}
@@ -355,18 +366,13 @@ func hostname() string {
 
 // replay applies records of earlier hosts. Nothing is done but listening: what
 // is still to be done, the machine says again when this host starts.
-func (s *session) replay(_ uint64, records [][]byte) (err error) {
-	defer analysis.Sensible(&err)
-	for _, b := range records {
-		at, e, err := record.Parse(b)
-		if err != nil {
-			return err
-		}
-		s.last = max(s.last, at)
-		s.rules.recall(s.machine, e)
-		s.hear(e, s.machine.Apply(at, e))
-	}
-	return nil
+func (s *session) replay(first uint64, records [][]byte) error {
+	return recorded.Batch(first, records, func(x recorded.Entry) error {
+		s.last = max(s.last, x.At)
+		s.rules.recall(s.machine, x.Event)
+		s.hear(x.Event, s.machine.Apply(x.At, x.Event))
+		return nil
+	})
 }
 
 // hear keeps what the drivers will need of the past: results that the scheduler
@@ -439,7 +445,7 @@ func (s *session) openPlugins(told, decided uint64) (err error) {
 		return &UserError{err}
 	}
 	if t := s.plugins.trainer; t != nil && t.Traits().Requests {
-		if s.requesting, err = newRequesting(s.experiment, s.opener(), t); err != nil {
+		if s.requesting, err = s.makeRequesting(t); err != nil {
 			return err
 		}
 	}

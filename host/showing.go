@@ -10,8 +10,10 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/control"
+	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/report/files"
 	"github.com/tunehost/tunehost/host/report/jsonlines"
 	"github.com/tunehost/tunehost/host/report/terminal"
@@ -73,7 +75,7 @@ func (s *session) newProgress() *terminal.Progress {
 	}
 	p := terminal.New(s.board, o)
 	if o.Terminal {
-		s.screen.to(p)
+		s.screen.To(p)
 	}
 	return p
 }
@@ -95,8 +97,15 @@ func (s *session) sumUp() {
 	}
 	s.board.write(true)
 	end := terminal.End{Status: s.board.Status(), Dir: s.shortDir(), File: s.options.File, Args: s.options.args()}
+	if s.remote != nil {
+		end.URL = s.remote.store.URL()
+	}
 	if f, ok := s.options.Stdout.(*os.File); ok {
-		end.Color = terminal.Detect(f, terminal.Brief, os.LookupEnv).Color
+		shown := terminal.Detect(f, terminal.Brief, os.LookupEnv)
+		end.Color, end.Below = shown.Color, shown.Terminal
+	}
+	if objectives := s.machine.Spec().Objectives; len(objectives) > 1 {
+		end.Front = s.front(objectives)
 	}
 	for no := range core.TrialNo(s.machine.Trials()) {
 		if s.machine.State(no) == core.Errored && len(end.Failed) < maxFailedShown {
@@ -106,6 +115,19 @@ func (s *session) sumUp() {
 	if err := terminal.Summary(s.options.Stdout, end); err != nil {
 		s.log.Debug(err.Error())
 	}
+}
+
+// front are the trials that no other one beats in all objectives.
+func (s *session) front(objectives []core.Objective) (list []terminal.Member) {
+	for _, no := range analysis.Front(s.machine, objectives, analysis.Last) {
+		m := terminal.Member{Trial: s.trials.report(no)}
+		for _, o := range objectives {
+			sum, _ := s.machine.Summary(no, s.machine.Metric(o.Metric))
+			m.Metrics = append(m.Metrics, report.Metric{Name: o.Metric, Value: sum.Last})
+		}
+		list = append(list, m)
+	}
+	return list
 }
 
 // args are the flags without which the file means another experiment.

@@ -15,6 +15,8 @@ import (
 	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/curves"
+	"github.com/tunehost/tunehost/host/demand"
+	"github.com/tunehost/tunehost/host/inbox"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -34,6 +36,8 @@ type Simulated struct {
 	// Cut is how many trials came to the end of what was recorded of them, and
 	// would have gone on.
 	Cut int
+	// Failure is why the first trial in ERROR failed.
+	Failure string
 	// Best is nil when no trial reported a finite value.
 	Best  *SimulatedBest
 	Curve []analysis.Step
@@ -72,7 +76,7 @@ func Simulate(ctx context.Context, o Options, load func(*space.Space) (*curves.T
 	}
 	defer s.close()
 	m := newSimulation(s, known)
-	m.inbox.post(joined(s.found)...)
+	m.inbox.Post(joined(s.found)...)
 	if err := m.run(ctx); err != nil {
 		return Simulated{}, err
 	}
@@ -106,7 +110,7 @@ type simulation struct {
 	points    map[string]space.Point // by parameters
 	wake      int64
 	order     uint64
-	last      result // the last one that was reported
+	last      inbox.Result // the last one that was reported
 
 	results uint64
 	cut     int
@@ -186,7 +190,7 @@ func virtualNodes(e *config.Experiment, override string, workers int) ([]resourc
 		}
 		return nodes, nil
 	}
-	capacity, err := bundleOf(map[string]string{"cpu": fmt.Sprint(workers)})
+	capacity, err := demand.Bundle(map[string]string{"cpu": fmt.Sprint(workers)})
 	return []resource.Node{{ID: 1, Name: "virtual", Capacity: capacity}}, err
 }
 
@@ -231,7 +235,7 @@ func (m *simulation) advance() error {
 	case m.wake > 0 && (len(m.queue) == 0 || m.wake <= m.queue[0].at):
 		m.loop.setTime(m.wake)
 		m.wake = 0
-		m.inbox.post(&core.Ticked{})
+		m.inbox.Post(&core.Ticked{})
 	case len(m.queue) > 0:
 		r := heap.Pop(&m.queue).(*simulatedRun)
 		m.loop.setTime(r.at)
@@ -250,13 +254,13 @@ func (m *simulation) Do(a core.Action) {
 	case core.Tell:
 		m.tell(a.Observation)
 	case core.AskSearcher:
-		m.crew.searching.work.put(searchWork{ask: &a})
+		m.crew.searching.work.Put(searchWork{ask: &a})
 	case core.StartAttempt:
 		m.start(a)
 	case core.StopAttempt:
 		m.stop(a)
 	case core.SaveAttempt:
-		m.inbox.post(&core.CheckpointSaved{Trial: a.Trial, Attempt: a.Attempt, ID: a.ID, Iteration: a.Iteration})
+		m.inbox.Post(&core.CheckpointSaved{Trial: a.Trial, Attempt: a.Attempt, ID: a.ID, Iteration: a.Iteration})
 	case core.SetTimer:
 		m.wake = a.At
 	case core.Warn:
@@ -266,13 +270,13 @@ func (m *simulation) Do(a core.Action) {
 
 // Flush implements Crew: queues are polled here.
 func (m *simulation) Flush() {
-	m.crew.scheduling.work.flush()
-	m.crew.searching.work.flush()
+	m.crew.scheduling.work.Flush()
+	m.crew.searching.work.Flush()
 }
 
 func (m *simulation) tell(o core.Observation) {
 	if o.To&core.ToSearcher != 0 {
-		m.crew.searching.work.put(searchWork{event: m.event(o, m.traits.searcher)})
+		m.crew.searching.work.Put(searchWork{event: m.event(o, m.traits.searcher)})
 	}
 	if o.To&core.ToScheduler != 0 && !m.traits.scheduler.Quiet {
 		m.crew.scheduling.put(scheduleWork{event: m.event(o, m.traits.scheduler), due: o.Due})
@@ -312,10 +316,10 @@ func (m *simulation) improve(o core.Observation) {
 
 // start begins an attempt where its checkpoint was made.
 func (m *simulation) start(a core.StartAttempt) {
-	m.inbox.post(&core.AttemptStarted{Trial: a.Trial, Attempt: a.Attempt})
+	m.inbox.Post(&core.AttemptStarted{Trial: a.Trial, Attempt: a.Attempt})
 	p, err := m.translate.encode(m.machine.Params(a.Trial))
 	if err != nil {
-		m.inbox.post(&core.AttemptEnded{Trial: a.Trial, Attempt: a.Attempt, Error: err.Error()})
+		m.inbox.Post(&core.AttemptEnded{Trial: a.Trial, Attempt: a.Attempt, Error: err.Error()})
 		return
 	}
 	r := &simulatedRun{trial: a.Trial, attempt: a.Attempt, curve: m.curves.Course(p), since: m.machine.Now()}
@@ -355,8 +359,8 @@ func (m *simulation) report(r *simulatedRun) {
 	for i, name := range r.curve.Metrics() {
 		metrics = append(metrics, sdk.Metric{Name: name, Value: r.curve.Value(k, i)})
 	}
-	m.last = result{r.trial, r.attempt, sdk.Result{Metrics: metrics, Iteration: r.curve.Iteration(k), Done: last}}
-	m.inbox.postResult(&m.last)
+	m.last = inbox.Result{Trial: r.trial, Attempt: r.attempt, Result: sdk.Result{Metrics: metrics, Iteration: r.curve.Iteration(k), Done: last}}
+	m.inbox.PostResult(&m.last)
 	m.schedule(r)
 }
 
@@ -366,7 +370,7 @@ func (m *simulation) end(r *simulatedRun) {
 	if r.curve.Cut() {
 		m.cut++
 	}
-	m.inbox.post(&core.AttemptEnded{Trial: r.trial, Attempt: r.attempt, Error: r.curve.Failed()})
+	m.inbox.Post(&core.AttemptEnded{Trial: r.trial, Attempt: r.attempt, Error: r.curve.Failed()})
 }
 
 // stop ends an attempt. What it had planned will not happen.
@@ -376,10 +380,10 @@ func (m *simulation) stop(a core.StopAttempt) {
 		return
 	}
 	if a.SaveID != 0 {
-		m.inbox.post(&core.CheckpointSaved{Trial: a.Trial, Attempt: a.Attempt, ID: a.SaveID, Iteration: m.machine.View(a.Trial).Iteration})
+		m.inbox.Post(&core.CheckpointSaved{Trial: a.Trial, Attempt: a.Attempt, ID: a.SaveID, Iteration: m.machine.View(a.Trial).Iteration})
 	}
 	m.account(r)
-	m.inbox.post(&core.AttemptEnded{Trial: a.Trial, Attempt: a.Attempt})
+	m.inbox.Post(&core.AttemptEnded{Trial: a.Trial, Attempt: a.Attempt})
 }
 
 // account notes how long a run has trained.
@@ -401,6 +405,9 @@ func (m *simulation) sum() Simulated {
 		t := m.trained[no]
 		s.Trained, s.Whole = s.Trained+t.done, s.Whole+t.whole
 		s.States[m.machine.State(no)]++
+		if m.machine.State(no) == core.Errored && s.Failure == "" {
+			s.Failure = m.trials.report(no).Error
+		}
 	}
 	if no, value, ok := analysis.Best(m.machine, m.machine.Spec().Objectives[0], analysis.Last); ok {
 		s.Best = &SimulatedBest{Trial: m.trials.id(no), Number: no, Value: value, Params: m.machine.Params(no)}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -19,7 +20,7 @@ func FuzzSnapshot(f *testing.F) {
 	f.Add([]byte(`{"of":"x","at":7,"bytes":-1}`))
 	f.Add([]byte("\n\n"))
 	dir := folderShelf(f.TempDir())
-	s := &snapshots{shelf: dir, kind: sdk.KindSearcher, of: "x", log: NewLog(hclog.NewNullLogger())}
+	s := &snapshots{shelf: dir, kind: sdk.KindSearcher, of: "x", log: hostlog.New(hclog.NewNullLogger())}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if err := os.WriteFile(dir.file(s.name(7)), text, 0o600); err != nil {
 			t.Fatal(err)

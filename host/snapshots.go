@@ -17,7 +17,9 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/host/seeds"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/wire"
@@ -39,7 +41,7 @@ type snapshots struct {
 	kind  sdk.Kind
 	of    string // what they are of; see snapshotsOf
 	every uint64
-	log   *Log
+	log   *hostlog.Log
 	// later does something when the record is safe.
 	later func(func())
 
@@ -67,7 +69,7 @@ type snapshotHead struct {
 
 // snapshots finds those of a plugin; what they are of is the run, the plugin, its
 // program, its options and its problem.
-func (o *opener) snapshots(kind sdk.Kind, ref config.PluginRef, use purpose) *snapshots {
+func (o *opener) snapshots(kind sdk.Kind, ref config.PluginRef, use seeds.Purpose) *snapshots {
 	problem, err := proto.MarshalOptions{Deterministic: true}.Marshal(wire.ProblemToProto(o.problem(use)))
 	if err != nil {
 		problem = []byte(err.Error()) // a name that is no text; it is the same the next time
@@ -81,14 +83,11 @@ func (o *opener) snapshots(kind sdk.Kind, ref config.PluginRef, use purpose) *sn
 
 // program tells one release of a plugin from the next.
 func (o *opener) program(kind sdk.Kind, ref config.PluginRef) string {
-	p, err := o.loader.load(kind, ref)
-	switch {
-	case err != nil:
+	p, err := o.loader.Load(kind, ref)
+	if err != nil {
 		return "" // it will not start, either
-	case p.Bundled != nil:
-		return p.Bundled.Version
 	}
-	return p.sums.SHA256
+	return p.Release()
 }
 
 // newest is the state after the last event up to one of which there is a whole

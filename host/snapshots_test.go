@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -290,7 +291,7 @@ func TestSnapshotFails(t *testing.T) {
 // be of events whose decisions were not recorded.
 func TestNewestSnapshot(t *testing.T) {
 	now := func(f func()) { f() }
-	s := &snapshots{shelf: folderShelf(filepath.Join(t.TempDir(), "snapshots")), kind: sdk.KindSearcher, of: "x", log: NewLog(hclog.NewNullLogger()), later: now}
+	s := &snapshots{shelf: folderShelf(filepath.Join(t.TempDir(), "snapshots")), kind: sdk.KindSearcher, of: "x", log: hostlog.New(hclog.NewNullLogger()), later: now}
 	for _, at := range []uint64{7, 90, 1000} {
 		if err := s.write(at, []byte{byte(at)}); err != nil {
 			t.Fatal(err)

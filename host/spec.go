@@ -1,18 +1,12 @@
 package host
 
 import (
-	"bytes"
-	"encoding/json"
-	"fmt"
-	"math"
-	"strings"
-
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/core/resource"
 	"github.com/tunehost/tunehost/core/stat"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/demand"
+	"github.com/tunehost/tunehost/host/points"
 	"github.com/tunehost/tunehost/plugins/sdk"
-	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
 // traits are what the opened plugins say about themselves.
@@ -23,7 +17,7 @@ type traits struct {
 
 // specOf tells the core what the experiment file and the plugins say.
 func specOf(e *config.Experiment, seed uint64, t traits) (core.Spec, error) {
-	request, err := requestOf(e)
+	request, err := demand.Of(e)
 	if err != nil {
 		return core.Spec{}, err
 	}
@@ -63,7 +57,7 @@ func plannedTrials(e *config.Experiment) int64 {
 	if e.Trials < 0 {
 		return -1
 	}
-	return e.Trials * int64(gridSize(e.Space))
+	return e.Trials * int64(points.GridSize(e.Space))
 }
 
 // repeatOf is the setting as it is recorded: none where each suggestion is run once.
@@ -82,43 +76,6 @@ func plannedRuns(e *config.Experiment) int64 {
 	return plannedTrials(e) * e.Repeat
 }
 
-// gridSize is how many crossings the grid axes have.
-func gridSize(s *space.Space) uint64 {
-	n := uint64(1)
-	for i := range s.Params {
-		if s.Params[i].Grid {
-			n *= uint64(len(s.Params[i].Choices))
-		}
-	}
-	return n
-}
-
-// gridPoint is the crossing of the index-th suggestion: the last axis changes
-// fastest; nil without grid axes.
-func gridPoint(s *space.Space, index uint64) space.Point {
-	if gridSize(s) == 1 && !hasGrid(s) {
-		return nil
-	}
-	p := make(space.Point, len(s.Params))
-	for i := len(s.Params) - 1; i >= 0; i-- {
-		p[i] = math.NaN()
-		if n := uint64(len(s.Params[i].Choices)); s.Params[i].Grid {
-			p[i] = float64(index % n)
-			index /= n
-		}
-	}
-	return p
-}
-
-func hasGrid(s *space.Space) bool {
-	for i := range s.Params {
-		if s.Params[i].Grid {
-			return true
-		}
-	}
-	return false
-}
-
 // stopOf has the rules that the core compares by itself; the others are in
 // rules.
 func stopOf(e *config.Experiment) core.StopRules {
@@ -129,91 +86,4 @@ func stopOf(e *config.Experiment) core.StopRules {
 		}
 	}
 	return s
-}
-
-func requestOf(e *config.Experiment) (resource.Request, error) {
-	if e.Placement == nil {
-		b, err := bundleOf(e.Resources)
-		if err != nil {
-			return resource.Request{}, err
-		}
-		return resource.NewRequest(resource.Pack, b)
-	}
-	strategy, err := resource.ParseStrategy(e.Placement.Strategy)
-	if err != nil {
-		return resource.Request{}, err
-	}
-	bundles := make([]resource.Bundle, len(e.Placement.Bundles))
-	for i, amounts := range e.Placement.Bundles {
-		if bundles[i], err = bundleOf(amounts); err != nil {
-			return resource.Request{}, err
-		}
-	}
-	return resource.NewRequest(strategy, bundles...)
-}
-
-func bundleOf(amounts map[string]string) (resource.Bundle, error) {
-	var items []resource.Item
-	for name, text := range amounts {
-		a, err := resource.ParseAmount(text)
-		if err != nil {
-			return resource.Bundle{}, fmt.Errorf("resource %s: %w", name, err)
-		}
-		items = append(items, resource.Item{Name: name, Amount: a})
-	}
-	return resource.NewBundle(items...) // sorts them
-}
-
-// parseRequest reads a request as the experiment file writes it, in JSON: what
-// resources has, or what placement has.
-func parseRequest(text []byte) (*resource.Request, error) {
-	var amounts written
-	if err := json.Unmarshal(text, &amounts); err != nil {
-		return nil, fmt.Errorf("resources %.200q: %w", text, err)
-	}
-	if list := amounts["bundles"]; len(list) > 0 && list[0] == '[' {
-		return parseGroup(text)
-	}
-	b, err := amounts.bundle()
-	if err != nil {
-		return nil, err
-	}
-	r, err := resource.NewRequest(resource.Pack, b)
-	return &r, err
-}
-
-// written are amounts: {"cpu": 2, "memory": "4GiB"}.
-type written map[string]json.RawMessage
-
-func (a written) bundle() (resource.Bundle, error) {
-	plain := map[string]string{}
-	for name, amount := range a {
-		plain[name] = strings.Trim(string(amount), `"`) // ParseAmount refuses the rest
-	}
-	return bundleOf(plain)
-}
-
-// parseGroup reads {"bundles": [{"cpu": 1}, …], "strategy": "spread"}.
-func parseGroup(text []byte) (*resource.Request, error) {
-	g := struct {
-		Bundles  []written
-		Strategy resource.Strategy
-	}{}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&g); err != nil {
-		return nil, fmt.Errorf("resources %.200q: %w", text, err)
-	}
-	if len(g.Bundles) > resource.MaxBundles {
-		return nil, fmt.Errorf("resources: %d bundles in one request; at most %d", len(g.Bundles), resource.MaxBundles)
-	}
-	bundles := make([]resource.Bundle, len(g.Bundles))
-	for i, amounts := range g.Bundles {
-		var err error
-		if bundles[i], err = amounts.bundle(); err != nil {
-			return nil, err
-		}
-	}
-	r, err := resource.NewRequest(g.Strategy, bundles...)
-	return &r, err
 }

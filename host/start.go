@@ -2,7 +2,6 @@ package host
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,7 +13,10 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/resource"
 	"github.com/tunehost/tunehost/host/analysis"
+	"github.com/tunehost/tunehost/host/demand"
 	"github.com/tunehost/tunehost/host/local"
+	"github.com/tunehost/tunehost/host/points"
+	"github.com/tunehost/tunehost/host/queue"
 	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -67,7 +69,7 @@ func (s *session) hostStarted() *core.HostStarted {
 func (s *session) start(first []core.Event) {
 	s.makeCrew()
 	s.makeLoop()
-	s.inbox.post(first...)
+	s.inbox.Post(first...)
 }
 
 // sameSpec compares what is recorded of settings.
@@ -153,7 +155,7 @@ func capacityOf(nodes []resource.Node) map[string]string {
 
 // warnOfIdleGPUs: GPUs are there and no trial asks for one (B-040).
 func (s *session) warnOfIdleGPUs(nodes []resource.Node) {
-	r, err := requestOf(s.experiment)
+	r, err := demand.Of(s.experiment)
 	if err != nil {
 		return
 	}
@@ -184,7 +186,7 @@ func machineNodes(override string) (nodes []resource.Node, warning string, err e
 		}
 	}
 	for i, n := range list {
-		capacity, err := bundleOf(n.Amounts)
+		capacity, err := demand.Bundle(n.Amounts)
 		if err != nil {
 			return nil, "", err
 		}
@@ -200,11 +202,11 @@ func (s *session) points() (events []core.Event, err error) {
 		if i < s.given {
 			continue
 		}
-		g, err := complete(s.experiment, s.file.Seed, uint64(i), p.Given)
+		g, err := points.Complete(s.experiment, s.file.Seed, uint64(i), p.Given)
 		if err != nil {
 			return nil, &UserError{fmt.Errorf("%s: %w", p.Pos, err)}
 		}
-		if err := s.requesting.fill(&g); err != nil {
+		if err := s.requesting.Fill(&g); err != nil {
 			return nil, &UserError{err}
 		}
 		events = append(events, &core.TrialGiven{Suggestion: g})
@@ -220,13 +222,13 @@ func (s *session) makeCrew() {
 		inbox:     s.inbox, log: s.log, clock: s.clock,
 		publishing: newPublishing(s.record, s.log, s.clock, s.fail, s.remote),
 		searching: &searching{searcher: s.plugins.searcher, name: e.Searcher.Name, seed: seed, inbox: s.inbox, log: s.log,
-			clock: s.clock, slow: slowCall, work: newQueue[searchWork](), done: make(chan struct{}),
+			clock: s.clock, slow: slowCall, work: queue.New[searchWork](), done: make(chan struct{}),
 			space:      e.Space,
 			suggestion: s.suggestion, told: s.plugins.told, snapshots: s.plugins.searched},
 		scheduling: &scheduling{scheduler: s.plugins.scheduler, name: e.Scheduler.Name, inbox: s.inbox, log: s.log,
-			clock: s.clock, slow: slowCall, work: newQueue[scheduleWork](), done: make(chan struct{}),
+			clock: s.clock, slow: slowCall, work: queue.New[scheduleWork](), done: make(chan struct{}),
 			snapshots: s.plugins.scheduled,
-			params:    func(p space.Point) ([]byte, error) { return exploited(e, seed, p) }},
+			params:    func(p space.Point) ([]byte, error) { return points.Exploited(e, seed, p) }},
 	}
 	s.plugins.searched.later, s.plugins.scheduled.later = s.crew.publishing.later, s.crew.publishing.later
 	s.crew.running = s.running
@@ -249,33 +251,11 @@ func (s *session) makeCrew() {
 
 // suggestion makes a trial of a searcher's point.
 func (s *session) suggestion(index uint64, p space.Point) (core.Suggestion, error) {
-	g, err := suggest(s.experiment, s.file.Seed, index, p)
+	g, err := points.Suggest(s.experiment, s.file.Seed, index, p)
 	if err != nil {
 		return g, fmt.Errorf("searcher %s: its suggestion %d cannot be a trial: %w", s.experiment.Searcher.Name, index, err)
 	}
-	return g, s.requesting.fill(&g)
-}
-
-func (s *session) makeTraining() *training {
-	e, t := s.experiment, s.plugins.trainer.Traits()
-	o := s.opener()
-	x := &training{open: o.trainable, shared: t.Shared, reuse: t.Reusable && e.Reuse != "false", gpus: e.Reuse == "true",
-		reset: min(resetLimit, cmp.Or(o.timeout, callTimeout)), grace: e.StopGrace, inbox: s.inbox, log: s.log, clock: s.clock, storage: s.dir,
-		disk: s.disk, fail: s.fail, remote: s.remote, memory: s.holdStates(t.Saves), work: newQueue[trainWork](), done: make(chan struct{}), ending: make(chan struct{}), runs: map[core.TrialNo]*run{}, exporting: map[core.TrialNo]*run{}, workers: map[*worker]bool{}, names: map[string]bool{}}
-	if e.Reuse == "true" && !t.Reusable {
-		s.log.Warn("reuse: true: the trainable says that its processes cannot be reused; each trial gets one of its own")
-	}
-	if e.Trainable.Plugin != nil {
-		x.deadline = e.Trainable.Deadline
-	}
-	for id := 1; id <= s.machine.Metrics(); id++ {
-		x.names[s.machine.MetricName(core.MetricID(id))] = true
-	}
-	if s.requesting == nil {
-		x.keepWarm(s.plugins.trainer)
-	}
-	s.plugins.trainer = nil // training closes it
-	return x
+	return g, s.requesting.Fill(&g)
 }
 
 func (s *session) makeLoop() {
@@ -309,7 +289,7 @@ func (s *session) run(ctx context.Context) (Ended, error) {
 	deaf := s.listen(turning.Done())
 	go s.draw(turning)
 	s.loop.leave = ctx.Done()
-	interrupt := context.AfterFunc(ctx, func() { s.inbox.post(&core.Interrupted{}) })
+	interrupt := context.AfterFunc(ctx, func() { s.inbox.Post(&core.Interrupted{}) })
 	defer interrupt()
 	broken := make(chan error, 1)
 	go func() {
@@ -327,6 +307,9 @@ func (s *session) run(ctx context.Context) (Ended, error) {
 		err = cause
 	}
 	deaf()
+	if err == nil {
+		s.board.write(true) // what is shown last is how it ended
+	}
 	s.stopDrivers(err != nil)
 	s.remote.finish(s)
 	if s.broken = err != nil; s.broken {
@@ -343,10 +326,10 @@ func (s *session) startDrivers(ctx context.Context) {
 	go c.searching.run(ctx)
 	go c.scheduling.run(ctx)
 	if c.training != nil {
-		go c.training.run(ctx)
+		go c.training.Run(ctx)
 	}
 	// What an earlier host left untold goes out at once.
-	c.scheduling.work.flush()
+	c.scheduling.work.Flush()
 	c.publishing.flush()
 	c.scheduling.checkStuck()
 }
@@ -365,12 +348,12 @@ func (s *session) publish(reporters []*reporting) {
 // news is published.
 func (s *session) stopDrivers(broken bool) {
 	c := s.crew
-	s.inbox.close()
+	s.inbox.Close()
 	if c.training != nil {
-		c.training.close()
+		c.training.Close()
 	}
-	c.searching.work.close()
-	c.scheduling.work.close()
+	c.searching.work.Close()
+	c.scheduling.work.Close()
 	<-c.searching.done // a plugin is closed by whoever does not call it any more
 	<-c.scheduling.done
 	if !broken {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/loading"
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
 	"github.com/tunehost/tunehost/host/plugin/finder"
@@ -29,5 +30,5 @@ func StartPlugin(ctx context.Context, plugins *bundled.Registry, f *finder.Found
 	if c.Kind == "" {
 		c.Kind = kind
 	}
-	return launch(ctx, plugins, f.Folder, c, box{limits: limits})
+	return loading.Launch(ctx, plugins, f.Folder, c, loading.Box{Limits: limits})
 }

@@ -9,7 +9,9 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/control"
+	"github.com/tunehost/tunehost/host/inbox"
 	"github.com/tunehost/tunehost/host/naming"
+	"github.com/tunehost/tunehost/host/points"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
@@ -25,7 +27,7 @@ var _ control.Handler = (*steering)(nil)
 // look calls f with the machine, between two steps of the loop.
 func (c *steering) look(f func(*core.Machine)) error {
 	seen := make(chan struct{})
-	c.s.inbox.add([]news{{query: func(m *core.Machine) { f(m); close(seen) }}})
+	c.s.inbox.Add([]inbox.News{{Query: func(m *core.Machine) { f(m); close(seen) }}})
 	select {
 	case <-seen:
 		return nil
@@ -67,7 +69,7 @@ func target(trial *uint32) (no core.TrialNo, all bool) {
 
 // post returns when the event is recorded and applied.
 func (c *steering) post(e core.Event) error {
-	c.s.inbox.post(e)
+	c.s.inbox.Post(e)
 	return c.look(func(*core.Machine) {})
 }
 
@@ -91,8 +93,8 @@ func (c *steering) complete(given space.Point) (g core.Suggestion, err error) {
 	if err := c.look(func(m *core.Machine) { index = uint64(m.Trials()) }); err != nil {
 		return g, err
 	}
-	if g, err = complete(e, seed, uint64(len(e.Points))+index, given); err == nil {
-		err = c.s.requesting.fill(&g)
+	if g, err = points.Complete(e, seed, uint64(len(e.Points))+index, given); err == nil {
+		err = c.s.requesting.Fill(&g)
 	}
 	return g, err
 }
@@ -100,8 +102,8 @@ func (c *steering) complete(given space.Point) (g core.Suggestion, err error) {
 // give returns the number of the trial, or of the first of its runs.
 func (c *steering) give(e *core.TrialGiven) (no uint32, err error) {
 	added := make(chan struct{})
-	c.s.inbox.add([]news{{event: e},
-		{query: func(m *core.Machine) {
+	c.s.inbox.Add([]inbox.News{{Event: e},
+		{Query: func(m *core.Machine) {
 			first, _ := m.Runs(core.TrialNo(m.Trials() - 1))
 			no = uint32(first)
 			close(added)
@@ -136,7 +138,7 @@ func (c *steering) Clone(trial uint32, params []byte) (no uint32, err error) {
 	if slices.ContainsFunc(given, func(x float64) bool { return !math.IsNaN(x) }) {
 		g, err = c.changed(g.Params, given)
 	} else {
-		err = c.s.requesting.fill(&g)
+		err = c.s.requesting.Fill(&g)
 	}
 	if err != nil {
 		return 0, err

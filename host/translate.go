@@ -7,6 +7,7 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/stat"
+	"github.com/tunehost/tunehost/host/demand"
 	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
@@ -201,7 +202,7 @@ func ordered(c sdk.Command, params func(space.Point) ([]byte, error)) (core.Comm
 		x.Params, err = params(c.Point)
 	}
 	if err == nil && len(c.Resources) > 0 {
-		x.Request, err = parseRequest(c.Resources)
+		x.Request, err = demand.Parse(c.Resources)
 	}
 	return x, err
 }

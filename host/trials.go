@@ -1,15 +1,15 @@
 package host
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/core/resource"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/demand"
 	"github.com/tunehost/tunehost/host/naming"
 	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/seeds"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
@@ -56,8 +56,8 @@ func (t *trials) start(a core.StartAttempt) *sdk.Trial {
 	e, spec := t.experiment, t.machine.Spec()
 	x := &sdk.Trial{
 		ID: t.id(a.Trial), Number: uint32(a.Trial), Attempt: a.Attempt, Experiment: e.Name,
-		Params: t.machine.Params(a.Trial), Seed: seedFor(t.seed, forTrial, uint64(a.Trial)),
-		Dir: t.dir(a.Trial), Resources: granted(t.machine.Request(a.Trial)), CheckpointEvery: spec.Checkpoint.Every,
+		Params: t.machine.Params(a.Trial), Seed: seeds.For(t.seed, seeds.Trial, uint64(a.Trial)),
+		Dir: t.dir(a.Trial), Resources: demand.Sum(t.machine.Request(a.Trial)), CheckpointEvery: spec.Checkpoint.Every,
 		CheckpointAtEnd: spec.Checkpoint.AtEnd, RunAhead: int(spec.RunAhead), GraceSeconds: e.StopGrace.Seconds(),
 	}
 	x.Bundles = t.bundles(a, x.Resources)
@@ -84,25 +84,10 @@ func (t *trials) bundles(a core.StartAttempt, sum []byte) []sdk.Bundle {
 	for i, slot := range a.Placement.Slots {
 		out[i] = sdk.Bundle{Node: t.machine.NodeName(slot.Node), Resources: sum, Devices: slot.Devices}
 		if len(asked) > 1 {
-			out[i].Resources = amountsJSON(asked[i].Items())
+			out[i].Resources = demand.Amounts(asked[i].Items())
 		}
 	}
 	return out
-}
-
-// granted is the sum of a request in JSON.
-func granted(r resource.Request) []byte { return amountsJSON(r.Sum()) }
-
-func amountsJSON(items []resource.Item) []byte {
-	amounts := map[string]string{}
-	for _, it := range items {
-		amounts[it.Name] = it.Amount.String()
-	}
-	text, err := json.Marshal(amounts)
-	if err != nil {
-		panic(err) // a map of texts
-	}
-	return text
 }
 
 func (t *trials) report(no core.TrialNo) report.Trial {

@@ -12,7 +12,7 @@ func (s *session) step() (busy bool, err error) {
 		return false, err
 	default:
 	}
-	batch := s.inbox.take(s.loop.spare)
+	batch := s.inbox.Take(s.loop.spare)
 	if len(batch) == 0 {
 		return false, nil
 	}
@@ -31,7 +31,7 @@ func (s *session) consult(ctx context.Context) bool {
 
 // poll is one turn of run, without the wait.
 func (s *scheduling) poll(ctx context.Context) bool {
-	items := s.work.poll()
+	items := s.work.Poll()
 	if len(items) == 0 {
 		return false
 	}
@@ -41,7 +41,7 @@ func (s *scheduling) poll(ctx context.Context) bool {
 
 // poll is one turn of run, without the wait.
 func (s *searching) poll(ctx context.Context) bool {
-	items := s.work.poll()
+	items := s.work.Poll()
 	if len(items) == 0 {
 		return false
 	}

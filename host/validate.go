@@ -17,21 +17,33 @@ import (
 	"github.com/tunehost/tunehost/core/resource"
 	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/demand"
 	"github.com/tunehost/tunehost/host/mirror"
 	"github.com/tunehost/tunehost/host/runfile"
 )
 
-// Validate checks an experiment file as far as that is possible without running
-// anything: the file, the plugins that it names and their options, and whether a
-// trial fits the machine. Warnings go to Options.Stderr.
-func Validate(_ context.Context, o Options) error {
+// Validate checks an experiment file as far as that is possible without a trial: the
+// file, the plugins that it names and their options, and whether a trial fits the
+// machine. Bundled searchers and schedulers say in this process whether they take the
+// problem; those from folders are started for that only with Options.Start. Warnings
+// go to Options.Stderr.
+func Validate(ctx context.Context, o Options) error {
 	e, err := load(o)
 	if err != nil {
 		return err
 	}
 	for _, w := range e.Warnings {
-		if _, err := fmt.Fprintln(o.Stderr, w.Error()); err != nil {
+		if _, err := fmt.Fprintln(o.Stderr, "warning: "+w.Error()); err != nil {
 			return err
+		}
+	}
+	for _, place := range e.Plugins {
+		dir := place
+		if !filepath.IsAbs(place) {
+			dir = filepath.Join(dirOf(e.File), place)
+		}
+		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+			fmt.Fprintf(o.Stderr, "warning: %s: plugins: %s: there is no such folder\n", e.PosOf("plugins"), place)
 		}
 	}
 	if err := errors.Join(startable(e), writable(e), learnable(e), restorable(e)); err != nil {
@@ -48,7 +60,7 @@ func Validate(_ context.Context, o Options) error {
 	if short != nil && !e.WaitForResources {
 		return tooSmall(e, short)
 	}
-	return nil
+	return tryPlugins(ctx, o, e, nodes)
 }
 
 // tooSmall says where the file asks for what could never be granted.
@@ -81,6 +93,10 @@ func startable(e *config.Experiment) error {
 		if _, err := os.Stat(local); err == nil {
 			program = local
 		}
+	}
+	if info, err := os.Stat(program); err == nil && program != e.Trainable.Command[0] && !info.IsDir() && unix.Access(program, unix.X_OK) != nil {
+		return fmt.Errorf("%s: the program %q cannot be executed; make it executable (chmod +x), or write what runs it before it, such as [python3, %s]",
+			e.PosOf("trainable.command"), e.Trainable.Command[0], filepath.Base(program))
 	}
 	if _, err := exec.LookPath(program); err != nil && !errors.Is(err, exec.ErrDot) {
 		return fmt.Errorf("%s: the program %q is not there or cannot be executed; name one that is on the PATH or beside the experiment file", e.PosOf("trainable.command"), e.Trainable.Command[0])
@@ -132,7 +148,7 @@ func reachable(e *config.Experiment) error {
 // shortfall says why no trial can ever run on these nodes; nil when one can
 // (B-035).
 func shortfall(e *config.Experiment, nodes []resource.Node) (short, err error) {
-	request, err := requestOf(e)
+	request, err := demand.Of(e)
 	if err != nil {
 		return nil, &UserError{err}
 	}

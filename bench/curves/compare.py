@@ -41,12 +41,16 @@ def schedulers(longest):
         "pbt": ({"plugin": "pbt", "max": longest, "interval": step}, ENDLESS),
         "pbt, synchronous": ({"plugin": "pbt", "max": longest, "interval": step, "sync": True}, POPULATION),
         "pb2": ({"plugin": "pb2", "max": longest, "interval": step}, ENDLESS),
+        # With 4 workers 4 trials live at a time, two in each of two sub-populations.
+        "mf-pbt": ({"plugin": "mf-pbt", "max": longest, "interval": step, "periods": [1, 3]}, ENDLESS),
+        "mf-pbt, synchronous": ({"plugin": "mf-pbt", "max": longest, "interval": step, "periods": [1, 2, 4], "sync": True}, POPULATION),
     }
 
 
 # Which searchers each goes with, where not random and tpe: those that change parameters
 # themselves begin with random points.
-SEARCHERS = {"pbt": ["random"], "pbt, synchronous": ["random"], "pb2": ["random"], "bohb": ["random", "bohb"]}
+SEARCHERS = {"pbt": ["random"], "pbt, synchronous": ["random"], "pb2": ["random"],
+             "mf-pbt": ["random"], "mf-pbt, synchronous": ["random"], "bohb": ["random", "bohb"]}
 
 
 def simulate(tunehost, curves, problem, searcher, scheduler, trials, seed):

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/tunehost/tunehost/host"
 	"github.com/tunehost/tunehost/host/analysis"
+	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/mirror"
 	"golang.org/x/term"
 )
@@ -127,6 +128,7 @@ func (a *app) with(dir string, f func(*analysis.Experiment) error) error {
 		}
 		if copied {
 			e.Elsewhere(func(part string) string { return mirror.Join(dir, part) })
+			e.RunsOn(host.RunsOn(context.Background(), dir))
 		}
 		if err := f(e); err != nil {
 			_ = e.Close()
@@ -141,6 +143,9 @@ func (a *app) with(dir string, f func(*analysis.Experiment) error) error {
 // of the record alone.
 func (a *app) fetched(dir string, f func(at string, copied bool) error) error {
 	if !mirror.IsURL(dir) {
+		if err := slashes(dir); err != nil {
+			return err
+		}
 		return f(dir, false)
 	}
 	at, done, err := host.Fetch(context.Background(), dir)
@@ -153,6 +158,15 @@ func (a *app) fetched(dir string, f func(at string, copied bool) error) error {
 		return err
 	}
 	return f(at, at != working)
+}
+
+// slashes finds a URL with a slash too few, where no directory has that name.
+func slashes(dir string) error {
+	url := config.MeantURL(dir)
+	if _, err := os.Stat(dir); url == "" || err == nil {
+		return nil
+	}
+	return usage("%s: expected two slashes after the colon: %s", dir, url)
 }
 
 // here is fetched for what only the machine that runs an experiment has.

@@ -27,6 +27,7 @@ var configured = []struct {
 	{sdk.KindScheduler, "pbt", `{"interval": 4}`},
 	{sdk.KindScheduler, "pbt", `{"interval": 5, "burn_in": 7, "max": 25, "resample": 1, "quantile": 0.5}`},
 	{sdk.KindScheduler, "pb2", `{"interval": 4, "quantile": 0.5, "resample": 0}`},
+	{sdk.KindScheduler, "mf-pbt", `{"interval": 2, "periods": [1, 3], "quantile": 0.5, "resample": 0}`},
 	{sdk.KindScheduler, "pbt-replay", `{"policy": [{"iteration": 4, "params": {}}, {"iteration": 9, "params": {}}]}`},
 	{sdk.KindScheduler, "resources", `{"interval": 3, "slots": 100}`},
 	{sdk.KindScheduler, "resources", `{"interval": 2, "slots": 64, "give": "best", "max": 7}`},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -90,10 +91,23 @@ func (a *app) explain(err error) {
 		err = errors.New("interrupted")
 	}
 	text := strings.TrimSpace(err.Error())
-	if !fromFile(err) {
+	if !fromFile(err) && !placed(text) {
 		text = "tunehost: " + strings.ReplaceAll(text, "\n", "; ")
 	}
 	fmt.Fprintln(a.err, text)
+}
+
+// placeForm is FILE:LINE:COLUMN at the beginning of a mistake.
+var placeForm = regexp.MustCompile(`^[^\s:][^:]*:[0-9]+:[0-9]+: `)
+
+// placed says whether each line begins with a place.
+func placed(text string) bool {
+	for line := range strings.Lines(text) {
+		if !placeForm.MatchString(line) {
+			return false
+		}
+	}
+	return true
 }
 
 func unknownCommand(cmd *cobra.Command, name string) error {

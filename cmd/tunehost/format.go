@@ -80,3 +80,19 @@ func rankedTitle(r *analysis.Ranked) string {
 	}
 	return fmt.Sprintf("the mean of suggestion %d, trials %s", r.Suggestion, strings.Join(numbers, ", "))
 }
+
+// plural is a number of things.
+func plural(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// shellWord makes one word of a path for a shell.
+func shellWord(path string) string {
+	if path != "" && !strings.ContainsAny(path, " \t\n'\"\\$`&|;<>()*?[]#~!{}") {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -129,21 +129,12 @@ func (j *journaling) print(ctx context.Context, r *chronicle.Reader) error {
 
 // rest prints what is there now.
 func (j *journaling) rest(r *chronicle.Reader) error {
-	for {
-		e, err := r.Next()
-		if errors.Is(err, io.EOF) {
+	return r.Each(func(e *chronicle.Entry) error {
+		if e.Number < j.from || j.trial != nil && !e.About(*j.trial) {
 			return nil
 		}
-		if err != nil {
-			return err
-		}
-		if e.Number < j.from || j.trial != nil && !e.About(*j.trial) {
-			continue
-		}
-		if err := j.put(e); err != nil {
-			return err
-		}
-	}
+		return j.put(e)
+	})
 }
 
 // put prints an entry, or holds it back while it may not be among the last.
@@ -173,7 +164,8 @@ func (j *journaling) show(e *chronicle.Entry) error {
 	if j.json {
 		return j.line(e)
 	}
-	_, err := fmt.Fprintf(j.out, "%6d  %10.3fs  %-20s %s\n", e.Number, e.At.Seconds(), e.Kind(), e.Text())
+	text := fmt.Sprintf("%6d  %10.3fs  %-20s %s", e.Number, e.At.Seconds(), e.Kind(), e.Text())
+	_, err := fmt.Fprintln(j.out, strings.TrimRight(text, " "))
 	return err
 }
 

@@ -18,7 +18,7 @@ func (a *app) lineageCommand() *cobra.Command {
 		Use:   "lineage DIR [TRIAL]",
 		Short: "Which trials went on from which, with what parameters",
 		Long: `Which trials went on from others, as a tree over time: what population based training
-(pbt, pb2) did, and trials that were added as clones. A trial, named by its number or id,
+(pbt, pb2, mf-pbt) did, and trials that were added as clones. A trial, named by its number or id,
 shows the line that led to it alone.
 
 A line is a stretch of training with the same parameters: the iterations that it took,

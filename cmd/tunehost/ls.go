@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,6 +81,9 @@ func (a *app) ls(dir string, asJSON bool) error {
 
 // experimentsOf are those of a folder, or of a storage elsewhere.
 func experimentsOf(dir string) ([]string, error) {
+	if err := slashes(dir); err != nil {
+		return nil, err
+	}
 	if !mirror.IsURL(dir) {
 		return experiments(dir)
 	}
@@ -149,5 +151,15 @@ func (a *app) listRow(x *listed) []string {
 	if x.Best != nil {
 		best = number(float64(*x.Best))
 	}
-	return []string{cmp.Or(x.Name, filepath.Base(x.Dir)), x.State, fmt.Sprint(x.Trials), best, x.Metric, ago(a.now(), x.Changed)}
+	return []string{listName(x), x.State, fmt.Sprint(x.Trials), best, x.Metric, ago(a.now(), x.Changed)}
+}
+
+// listName is an experiment's name, with its directory where that is called
+// otherwise: commands take the directory.
+func listName(x *listed) string {
+	base := filepath.Base(x.Dir)
+	if x.Name == "" || x.Name == base {
+		return base
+	}
+	return fmt.Sprintf("%s (%s)", x.Name, base)
 }

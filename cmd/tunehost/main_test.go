@@ -35,7 +35,7 @@ func waitFor(ts *testscript.TestScript, neg bool, files []string) {
 		ts.Fatalf("usage: waitfor FILE...")
 	}
 	for _, f := range files {
-		for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
 			if _, err := os.Stat(ts.MkAbs(f)); err == nil {
 				break
 			}

@@ -164,6 +164,9 @@ func (a *app) simulated(s *host.Simulated, took time.Duration) error {
 	if s.Cut > 0 {
 		row("unknown", fmt.Sprintf("%d trials came to the end of what was recorded of them, and would have gone on", s.Cut))
 	}
+	if s.Failure != "" {
+		row("failed", fmt.Sprintf("%s; the first says: %s", plural(s.States[core.Errored], "trial"), firstLine(s.Failure)))
+	}
 	row("seed", fmt.Sprint(s.Seed))
 	return t.write(a.out, 0, a.bold)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/analysis"
 )
 
@@ -35,7 +36,13 @@ func (a *app) statusCommand() *cobra.Command {
 
 func (a *app) writeStatus(w io.Writer, s *analysis.Status, e *analysis.Experiment) error {
 	head := fmt.Sprintf("%s: %s", s.Name, s.State)
-	if s.Reason != "" && s.Reason != s.State {
+	if s.Host != "" && s.State == analysis.Running {
+		head += " on " + s.Host
+	}
+	switch {
+	case strings.HasPrefix(s.Reason, s.State+" "):
+		head = s.Name + ": " + firstLine(s.Reason)
+	case s.Reason != "" && s.Reason != s.State:
 		head += " (" + firstLine(s.Reason) + ")"
 	}
 	t := &table{}
@@ -55,9 +62,16 @@ func (a *app) writeStatus(w io.Writer, s *analysis.Status, e *analysis.Experimen
 	case s.Best != nil:
 		add("best", fmt.Sprintf("%s %s: %s", e.Objectives()[0].Metric, number(s.Best.Value), rankedTitle(s.Best)))
 	case s.Front > 0:
-		add("best", fmt.Sprintf("%d trials that no other beats; `tunehost best` lists them", s.Front))
+		add("best", fmt.Sprintf("%s that no other beats; `tunehost best` lists them", plural(s.Front, "trial")))
 	}
 	add("files", s.Dir)
+	if s.State == analysis.Interrupted {
+		next := "`tunehost resume " + shellWord(s.Dir) + "` goes on"
+		if s.Counts[core.Running] > 0 {
+			next += "; what was RUNNING starts from its last checkpoint"
+		}
+		add("next", next)
+	}
 	if _, err := fmt.Fprintln(w, a.bold(head)); err != nil {
 		return err
 	}

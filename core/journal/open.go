@@ -237,12 +237,19 @@ func (w *walk) step(s *scanner) error {
 	}
 	if w.replay != nil {
 		if err := w.replay(f.first, f.records); err != nil {
-			return fmt.Errorf("replay of events from %d: %w", f.first, err)
+			return replayError{err}
 		}
 	}
 	w.opened.Next, w.link = f.end(), f.headerCRC
 	return nil
 }
+
+// replayError is an error of a Replay, which says itself what is wrong. It is told apart from those of the scanner: an io.EOF of a
+// Replay is not the end of a file.
+type replayError struct{ error }
+
+// Unwrap returns what the Replay returned.
+func (e replayError) Unwrap() error { return e.error }
 
 // errClosedFrame ends the walk through a segment at its closing frame.
 var errClosedFrame = badFrame("the segment was closed here")

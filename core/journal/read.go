@@ -15,7 +15,7 @@ func readFull(file io.ReaderAt, b []byte) (int, error) {
 }
 
 // noFrame says whether err of scanner.next means that there is no whole frame, and why. It does not look into
-// wrapped errors: an io.EOF of a Replay is not the end of a file.
+// a replayError.
 func noFrame(err error) (reason string, ok bool) {
 	if err == io.EOF {
 		return "the segment ends too early", true

@@ -2,7 +2,6 @@ package analysis
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/naming"
+	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/host/storage"
 )
@@ -24,6 +24,8 @@ type Experiment struct {
 	replay *replay
 	// alive: a host had the experiment's lock at the last Refresh.
 	alive bool
+	// runsOn is the machine on which a host is at work, where that is another one.
+	runsOn string
 	// elsewhere is the place of a part of the directory, where this is a copy.
 	elsewhere func(part string) string
 }
@@ -60,11 +62,10 @@ func (e *Experiment) verify() error {
 	if err != nil {
 		return err
 	}
-	_, err = journal.Verify(e.replay.dir, journal.Options{RunID: id}, func(uint64, [][]byte) error { return nil })
-	if err != nil && !errors.Is(err, journal.ErrNoJournal) {
-		return fmt.Errorf("%s: %w", e.dir.Journal(), err)
+	if _, err = recorded.Verify(e.dir.Journal(), id); errors.Is(err, journal.ErrNoJournal) {
+		return nil
 	}
-	return nil
+	return err
 }
 
 // Is says whether an experiment is in the directory.
@@ -91,7 +92,7 @@ func (e *Experiment) Refresh() (changed bool, err error) {
 		}
 	}
 	if err != nil {
-		return false, fmt.Errorf("%s: %w", e.dir.Journal(), err)
+		return false, err
 	}
 	return n > 0 || rewound || was != e.alive, nil
 }
@@ -139,6 +140,9 @@ func (e *Experiment) Find(text string) (core.TrialNo, error) {
 // What is said of places is then at(part): of the experiment with part "", of a trial
 // "trials/NAME". Nothing is said of checkpoints and models, which are not there.
 func (e *Experiment) Elsewhere(at func(part string) string) { e.elsewhere = at }
+
+// RunsOn names the other machine on which a host is at work; "" where none is.
+func (e *Experiment) RunsOn(machine string) { e.runsOn = machine }
 
 // Place is where the experiment is, for people: a directory, or what Elsewhere says.
 func (e *Experiment) Place() string {

@@ -10,6 +10,7 @@ import (
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/core/record"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/runfile"
 )
 
@@ -57,7 +58,7 @@ func FuzzRecord(f *testing.F) {
 			if _, _, err := record.Parse(b); err != nil {
 				continue // package record has a target for these
 			}
-			if err := e.replay.apply(b); err != nil {
+			if err := recorded.Batch(1, [][]byte{b}, e.replay.apply); err != nil {
 				if strings.Contains(err.Error(), "\n") {
 					t.Fatalf("several lines: %q", err)
 				}

@@ -2,25 +2,20 @@ package analysis
 
 import (
 	"errors"
-	"fmt"
-	"io"
-	"io/fs"
 	"slices"
 	"sort"
-	"strings"
 	"time"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/journal"
-	"github.com/tunehost/tunehost/core/record"
+	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/storage"
 )
 
 // replay is a run through the record.
 type replay struct {
 	machine *core.Machine
-	dir     *journal.Dir
-	reader  *journal.Reader // nil while there is no journal
+	reader  *recorded.Reader // nil while there is no journal
 	hosts   []host
 	last    [][]core.Metric // of each trial's last result
 	// hear is told what the machine saw, right after each event; before it, after is
@@ -39,22 +34,19 @@ func unread() *replay { return &replay{machine: core.New()} }
 // nothing to read.
 func newReplay(d storage.Dir) (*replay, error) {
 	r := unread()
-	dir, err := journal.OpenDir(d.Journal())
-	if errors.Is(err, fs.ErrNotExist) {
+	reader, err := recorded.Open(d.Journal())
+	if errors.Is(err, journal.ErrNoJournal) {
 		return r, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	r.dir, r.reader = dir, journal.NewReader(dir)
-	return r, nil
+	r.reader = reader
+	return r, err
 }
 
 func (r *replay) close() error {
 	if r.reader == nil {
 		return nil
 	}
-	return errors.Join(r.reader.Close(), r.dir.Close())
+	return r.reader.Close()
 }
 
 // read applies what is there, and returns how many records it was.
@@ -62,21 +54,11 @@ func (r *replay) read() (n int, err error) {
 	if r.reader == nil {
 		return 0, nil
 	}
-	for {
-		_, records, err := r.reader.Next()
-		if errors.Is(err, io.EOF) {
-			return n, nil
-		}
-		if err != nil {
-			return n, err
-		}
-		for _, b := range records {
-			if err := r.apply(b); err != nil {
-				return n, err
-			}
-		}
-		n += len(records)
-	}
+	err = r.reader.Each(func(x recorded.Entry) error {
+		n++
+		return r.apply(x)
+	})
+	return n, err
 }
 
 // all reads what is there, and closes.
@@ -85,28 +67,13 @@ func (r *replay) all() error {
 	return errors.Join(err, r.close())
 }
 
-// Sensible is to be deferred by whoever applies recorded events: what the core refuses
-// with a panic, since no host records it, becomes an error. Such a record has right
-// checksums; somebody has made it so.
-func Sensible(err *error) {
-	if v := recover(); v != nil {
-		line, _, _ := strings.Cut(fmt.Sprint(v), "\n")
-		*err = fmt.Errorf("the record is of no experiment, though its checksums are right: %s; restore it from a copy", line)
-	}
-}
-
-func (r *replay) apply(b []byte) (err error) {
-	defer Sensible(&err)
-	at, e, err := record.Parse(b)
-	if err != nil {
-		return err
-	}
-	actions := r.machine.Apply(at, e)
-	if _, ok := e.(*core.HostStarted); ok {
+func (r *replay) apply(x recorded.Entry) error {
+	actions := r.machine.Apply(x.At, x.Event)
+	if _, ok := x.Event.(*core.HostStarted); ok {
 		r.hosts = append(r.hosts, host{r.machine.Now(), r.machine.Wall(0)})
 	}
 	if r.after != nil {
-		r.after(e, actions)
+		r.after(x.Event, actions)
 	}
 	for _, a := range actions {
 		if t, ok := a.(core.Tell); ok {

@@ -21,7 +21,7 @@ func (e *Experiment) State() string {
 	switch {
 	case outcome != 0:
 		return outcome.String()
-	case e.alive:
+	case e.alive || e.runsOn != "":
 		return Running
 	}
 	return Interrupted
@@ -46,6 +46,8 @@ type Status struct {
 	// Elapsed is the running time over all hosts (B-026).
 	Elapsed time.Duration
 	Dir     string
+	// Host is the machine that runs it, where that is another one.
+	Host string
 }
 
 // States are those of trials, in the order of a trial's life.
@@ -64,7 +66,7 @@ func Planned(m *core.Machine) int64 {
 // Status returns it as of now.
 func (e *Experiment) Status(now time.Time) (Status, error) {
 	m := e.Machine()
-	s := Status{Name: e.Name(), State: e.State(), Counts: map[core.State]int{}, Planned: Planned(m), Dir: e.Place(), Elapsed: time.Duration(m.Now())}
+	s := Status{Name: e.Name(), State: e.State(), Counts: map[core.State]int{}, Planned: Planned(m), Dir: e.Place(), Elapsed: time.Duration(m.Now()), Host: e.runsOn}
 	for _, state := range States {
 		s.Counts[state] = m.Count(state)
 	}
@@ -115,5 +117,6 @@ func (s Status) MarshalJSON() ([]byte, error) {
 		Resources map[string]usage `json:"resources"`
 		Elapsed   float64          `json:"elapsed_s"`
 		Dir       string           `json:"dir"`
-	}{s.Name, s.State, orNull(s.Reason), counts, s.Planned, s.Best, resources, s.Elapsed.Seconds(), s.Dir})
+		Host      string           `json:"host,omitempty"`
+	}{s.Name, s.State, orNull(s.Reason), counts, s.Planned, s.Best, resources, s.Elapsed.Seconds(), s.Dir, s.Host})
 }

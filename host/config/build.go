@@ -36,6 +36,7 @@ func build(p *problems, root *node, set *settings) *Experiment {
 	b.ending()
 	b.files()
 	b.templates()
+	b.doubts()
 	return b.e
 }
 
@@ -82,7 +83,7 @@ func defaultOf(k key) *node {
 	if k.value == "" {
 		return nil
 	}
-	return readYAML(&problems{}, "default of "+k.name, []byte(k.value))
+	return moved(readYAML(&problems{}, "default of "+k.name, []byte(k.value)), Pos{File: "default of " + k.name})
 }
 
 // fields is a map with its defaults.
@@ -157,7 +158,7 @@ func (b *builder) identity(set *settings) {
 	}
 	n := b.root.get("trainable")
 	if n == nil && !set.noTrainable {
-		b.fail(b.root.pos, `key "trainable" is missing`)
+		b.fail(b.root.pos, `key "trainable" is missing, expected a map such as {command: [python3, train.py]}`)
 	}
 	if n != nil && !b.bad["trainable"] {
 		b.trainable(n)
@@ -186,6 +187,7 @@ func (b *builder) trainable(n *node) {
 			t.Metrics[e.name] = regexp.MustCompile(e.value.text) // the form was checked
 		}
 	}
+	b.variables(n.get("env"))
 	b.e.Trainable = t
 }
 
@@ -313,6 +315,7 @@ func (b *builder) files() {
 	b.formats()
 	b.e.Log.On = true
 	if n := b.at("log"); n.kind == mapKind {
+		b.logFiles(n)
 		b.e.Log.Stdout, b.e.Log.Stderr = textOf(n.get("stdout")), textOf(n.get("stderr"))
 	} else {
 		b.e.Log.On = n.text == "true"
@@ -335,6 +338,9 @@ func (b *builder) storage() {
 	pos := b.at("storage").pos
 	switch bucket, _, _ := strings.Cut(strings.ReplaceAll(rest, "?", "/"), "/"); {
 	case !ok:
+		if url := MeantURL(b.e.Storage); url != "" {
+			b.fail(pos, "found %s, expected two slashes after the colon: %s; a directory of that name is ./%s", quote(b.e.Storage), quote(url), b.e.Storage)
+		}
 	case !slices.Contains(schemes, scheme):
 		b.fail(pos, "unknown storage %s, expected a directory or %s%s", quote(scheme+"://"), list(urls(), 9), nearest.Hint(scheme+"://", urls()))
 	case scheme == "file" && bucket != "":
@@ -342,6 +348,20 @@ func (b *builder) storage() {
 	case scheme != "file" && bucket == "":
 		b.fail(pos, "found %s without a bucket, expected %s://BUCKET/PREFIX", quote(b.e.Storage), scheme)
 	}
+}
+
+// MeantURL is the URL that was probably meant by one with a slash too few; "" for
+// what looks like no URL.
+func MeantURL(storage string) string {
+	scheme, rest, ok := strings.Cut(storage, ":")
+	if !ok || !slices.Contains(schemes, scheme) || strings.HasPrefix(rest, "//") {
+		return ""
+	}
+	rest = strings.TrimLeft(rest, "/")
+	if scheme == "file" {
+		rest = "/" + rest
+	}
+	return scheme + "://" + rest
 }
 
 var schemes = []string{"file", "s3", "gs", "azblob"}

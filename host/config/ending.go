@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/tunehost/tunehost/host/expr"
 	"github.com/tunehost/tunehost/host/nearest"
@@ -47,13 +48,21 @@ func (b *builder) stop(n *node) {
 }
 
 func (b *builder) metricRule(e entry) {
+	if strings.TrimSpace(e.name) == "" {
+		b.fail(e.pos, "found a rule without a name, expected that of a metric, such as accuracy: 0.9")
+		return
+	}
 	known := keyNames(stop.keys)
 	for _, o := range b.e.Objectives {
 		if o.Metric == e.name {
 			known = nil
 		}
 	}
-	if hint := nearest.Hint(e.name, known); hint != "" {
+	switch hint := nearest.Hint(e.name, known); {
+	case known == nil:
+	case e.name == "trials" || budget.find(e.name) != nil:
+		b.warn(e.pos, "%s is taken as a metric of a trial; what ends the experiment stands in budget, and trials at the top level", quote(e.name))
+	case hint != "":
 		b.warn(e.pos, "%s is taken as a metric%s", quote(e.name), hint)
 	}
 	rule := MetricRule{Metric: e.name}

@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -32,6 +33,15 @@ type Error struct {
 }
 
 func (e *Error) Error() string { return e.Pos.String() + ": " + e.Msg }
+
+// At gives an error a place in a file; one that has a place already keeps it.
+func At(pos Pos, err error) error {
+	var many Errors
+	if _, placed := errors.AsType[*Error](err); err == nil || placed || errors.As(err, &many) {
+		return err
+	}
+	return &Error{Pos: pos, Msg: err.Error()}
+}
 
 // Errors are all mistakes of a file, sorted by place.
 type Errors []*Error

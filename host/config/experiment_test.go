@@ -239,7 +239,7 @@ func TestCheckOptions(t *testing.T) {
 	for options, want := range map[string]string{
 		`max: 27`:                         "",
 		`max: 0`:                          `x.yaml:1:32: option "max" of asha: found the number 0, expected at least 1`,
-		`max: many`:                       `x.yaml:1:32: option "max" of asha: found the text "many", expected integer`,
+		`max: many`:                       `x.yaml:1:32: option "max" of asha: found the text "many", expected a whole number`,
 		`mxa: 3`:                          `x.yaml:1:21: options of asha: max missing|x.yaml:1:27: unknown option "mxa" of asha; did you mean "max"?`,
 		`max: 3, mode: stp`:               `x.yaml:1:41: option "mode" of asha: found the text "stp", expected stop or promote; did you mean "stop"?`,
 		`max: 3, eta: 1, deep: {iner: 3}`: `x.yaml:1:40: option "eta" of asha: found the number 1, expected more than 1|x.yaml:1:50: unknown option "iner" of asha; did you mean "inner"?`,

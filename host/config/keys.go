@@ -6,6 +6,7 @@ import (
 )
 
 var objective = &object{
+	like: "{metric: accuracy, mode: max}",
 	keys: []key{
 		{name: "metric", what: "name of the metric, parts of nested ones joined with /", shape: text},
 		{name: "mode", what: "whether less or more is better", shape: oneOf("min", "max")},
@@ -14,6 +15,7 @@ var objective = &object{
 }
 
 var amounts = &object{
+	like: "{cpu: 2, gpu: 1}",
 	keys: []key{
 		{name: "cpu", what: "CPUs, fractions too", shape: amount},
 		{name: "gpu", what: "GPUs; below 1 several trials share one", shape: amount},
@@ -22,21 +24,38 @@ var amounts = &object{
 	extra: amount,
 }
 
+// bundle is amounts of something: a part that needs nothing is none.
+type bundle struct{ *object }
+
+func (s bundle) check(p *problems, n *node) {
+	s.object.check(p, n)
+	if n.kind == mapKind && len(n.keys) == 0 {
+		p.fail(n.pos, "found a bundle without resources, expected what it needs, such as {cpu: 1}")
+	}
+}
+
+func (s bundle) schema() map[string]any {
+	out := s.object.schema()
+	out["minProperties"] = 1
+	return out
+}
+
 var placement = &object{
+	like: "{bundles: [{cpu: 1}, {cpu: 1}]}",
 	keys: []key{
-		{name: "bundles", what: "what each part of a trial needs; all are granted together", shape: &listOf{item: amounts, some: true}},
+		{name: "bundles", what: "what each part of a trial needs; all are granted together", shape: &listOf{item: bundle{amounts}, some: true, like: " such as [{cpu: 1}, {cpu: 1}]"}},
 		{name: "strategy", what: "how bundles are spread over nodes", shape: oneOf("pack", "spread", "strict_pack", "strict_spread"), value: `"pack"`},
 		{name: "workers", what: "start the command once for each bundle", shape: boolean, value: "false"},
 	},
 	required: []string{"bundles"},
 }
 
-var bound = &object{keys: []key{
+var bound = &object{like: "{above: 1}", keys: []key{
 	{name: "above", what: "holds beyond this value", shape: real},
 	{name: "below", what: "holds under this value", shape: real},
 }}
 
-var plateau = &object{keys: []key{
+var plateau = &object{like: "{last: 10, std: 0.001}", keys: []key{
 	{name: "metric", what: "the metric; the objective's by default", shape: text},
 	{name: "mode", what: "whether less or more is better", shape: oneOf("min", "max")},
 	{name: "std", what: "the standard deviation under which values count as level", shape: notNegative, value: "0.001"},
@@ -46,6 +65,7 @@ var plateau = &object{keys: []key{
 }}
 
 var stop = &object{
+	like: "{iteration: 100}",
 	keys: []key{
 		{name: "when", what: "an expression over metrics, iteration, time and parameters", shape: condition},
 		{name: "iteration", what: "the last iteration of a trial", shape: integer(1)},
@@ -56,14 +76,14 @@ var stop = &object{
 	extra: &either{bound, isMap, real},
 }
 
-var budget = &object{keys: []key{
+var budget = &object{like: "{time: 2h}", keys: []key{
 	{name: "time", what: "the experiment's running time, over all resumes", shape: duration},
 	{name: "trials_failed", what: "how many trials may fail", shape: integer(1)},
 	{name: "plateau", what: "the best values no longer change", shape: plateau},
 	{name: "when", what: "an expression over time, trials, trials_failed, results and best", shape: condition},
 }}
 
-var checkpoint = &object{keys: []key{
+var checkpoint = &object{like: "{every: 10}", keys: []key{
 	{name: "every", what: "iterations between checkpoints; 0: none but those asked for", shape: integer(0), value: "0"},
 	{name: "at_end", what: "one when the trial ends", shape: boolean, value: "false"},
 	{name: "keep", what: "how many of a trial are kept; 0: all", shape: integer(0), value: "0"},
@@ -73,12 +93,12 @@ var checkpoint = &object{keys: []key{
 	{name: "pauses", what: "where the state of a trial that the scheduler pauses is kept", shape: oneOf("disk", "memory"), value: `"disk"`},
 }}
 
-var failures = &object{keys: []key{
+var failures = &object{like: "{retries: 3}", keys: []key{
 	{name: "retries", what: "how often a failed trial is started again; -1: without end", shape: integer(-1), value: "0"},
 	{name: "fail_fast", what: "stop all at the first failure; raise: leave at once", shape: oneOf("false", "true", "raise"), value: "false"},
 }}
 
-var trainable = &object{keys: []key{
+var trainable = &object{like: "{command: [python3, train.py]}", keys: []key{
 	{name: "command", what: "the program and its arguments", shape: &listOf{item: word, some: true, like: " such as [python3, train.py]"}},
 	{name: "env", what: "variables of its environment", shape: &object{extra: word}},
 	{name: "inherit_env", what: "whether it gets the user's environment", shape: boolean, value: "true"},
@@ -88,7 +108,7 @@ var trainable = &object{keys: []key{
 	{name: "options", what: "options of the plugin", shape: anyMap},
 }}
 
-var grant = &object{keys: []key{
+var grant = &object{like: "{read: [data]}", keys: []key{
 	{name: "read", what: "folders that it may read", shape: &listOf{item: text}},
 	{name: "write", what: "folders that it may write", shape: &listOf{item: text}},
 	{name: "env", what: "variables that it may see", shape: &listOf{item: text}},
@@ -169,14 +189,14 @@ var experiment = &object{
 		{"name", "name of the experiment and of its directory; the file's name by default", experimentName, "", Ignored},
 		{"seed", "the seed of every random choice; drawn once by default", unsigned, "", Ignored},
 		{"objective", "what is optimised", objective, "", Different},
-		{"objectives", "several objectives, instead of one", &listOf{item: objective, some: true}, "", Different},
+		{"objectives", "several objectives, instead of one", &listOf{item: objective, some: true, like: " such as [{metric: loss, mode: min}, {metric: seconds, mode: min}]"}, "", Different},
 		{"constraints", "expressions over parameters that must hold", &listOf{item: condition, single: true}, "[]", Ignored},
 		{"trainable", "what is trained: {command: [...]}, or {plugin: NAME, options: {...}}", trainable, "", Taken},
 		{"space", "the parameters", spaceShape, "{}", Ignored},
-		{"points", "partial or whole assignments that run first", &listOf{item: anyMap}, "[]", Ignored},
+		{"points", "partial or whole assignments that run first", &listOf{item: anyMap, like: " such as [{lr: 0.1}]"}, "[]", Ignored},
 		{"searcher", "which parameters come next", plugin, `"random"`, Ignored},
 		{"scheduler", "which trials go on", plugin, `"fifo"`, Ignored},
-		{"reporters", "who else hears of what happens", &listOf{item: plugin}, `["jsonl","csv"]`, Taken},
+		{"reporters", "who else hears of what happens", &listOf{item: plugin, like: " such as [jsonl, csv]"}, `["jsonl","csv"]`, Taken},
 		{"executor", "where trials run", plugin, `"local"`, Taken},
 		{"trials", "number of samples, times the grid; -1: without bound", trialCount, "1", Taken},
 		{"concurrency", "trials at a time; 0: as resources allow", integer(0), "0", Taken},

@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -169,7 +170,7 @@ func (o *optionErrors) one(e *jsonschema.ValidationError) {
 			o.unknown(path, name)
 		}
 	case *wrong.Type:
-		o.fail(at, "%s: %s, expected %s", option, found, strings.Join(k.Want, " or "))
+		o.fail(at, "%s: %s, expected %s", option, found, strings.Join(typeWords(k.Want), " or "))
 	case *wrong.Enum:
 		words := enumWords(k.Want)
 		o.fail(at, "%s: %s, expected %s%s", option, found, list(words, 12), nearest.Hint(fmt.Sprint(k.Got), words))
@@ -192,6 +193,17 @@ func (o *optionErrors) one(e *jsonschema.ValidationError) {
 	default:
 		o.fail(at, "%s: %s: %s", option, found, e.ErrorKind.LocalizedString(printer))
 	}
+}
+
+// typeWords says types of JSON in the words of the experiment file.
+func typeWords(types []string) []string {
+	words := map[string]string{"array": "a list", "object": "a map", "string": "a text", "number": "a number",
+		"integer": "a whole number", "boolean": "true or false", "null": "nothing"}
+	out := slices.Clone(types)
+	for i, t := range out {
+		out[i] = cmp.Or(words[t], t)
+	}
+	return out
 }
 
 func enumWords(values []any) []string {

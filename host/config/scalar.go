@@ -19,7 +19,11 @@ type scalar struct {
 }
 
 func (s *scalar) check(p *problems, n *node) {
-	if !s.ok(n) {
+	switch {
+	case s.ok(n):
+	case s == text && n.kind == textKind:
+		p.fail(n.pos, "found an empty text, expected one with something in it")
+	default:
 		p.fail(n.pos, "found %s, expected %s", n.describe(), s.expected)
 	}
 }

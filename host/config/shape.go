@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/tunehost/tunehost/host/nearest"
@@ -32,6 +33,8 @@ type object struct {
 	required []string
 	// extra is the form of keys that are not in the list; nil: there are none.
 	extra shape
+	// like is an example for messages, or "".
+	like string
 }
 
 func keyNames(keys []key) []string {
@@ -64,7 +67,11 @@ func (o *object) find(name string) shape {
 
 func (o *object) check(p *problems, n *node) {
 	if n.kind != mapKind {
-		p.fail(n.pos, "found %s, expected a map%s", n.describe(), withKeys(o.keys))
+		expected := withKeys(o.keys)
+		if o.like != "" {
+			expected = " such as " + o.like
+		}
+		p.fail(n.pos, "found %s, expected a map%s", n.describe(), expected)
 		return
 	}
 	for _, e := range n.keys {
@@ -72,10 +79,14 @@ func (o *object) check(p *problems, n *node) {
 			s.check(p, e.value)
 			continue
 		}
-		p.fail(e.pos, "unknown key %s%s", quote(e.name), expectedOrNearest(e.name, keyNames(o.keys)))
+		p.fail(e.pos, "unknown key %s%s", quote(e.name), cmp.Or(o.elsewhere(e.name), expectedOrNearest(e.name, keyNames(o.keys))))
 	}
 	for _, name := range o.required {
-		if !n.has(name) {
+		switch {
+		case n.has(name):
+		case o.like != "":
+			p.fail(n.pos, "key %s is missing, expected a map such as %s", quote(name), o.like)
+		default:
 			p.fail(n.pos, "key %s is missing", quote(name))
 		}
 	}

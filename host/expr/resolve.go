@@ -283,7 +283,18 @@ func (r *resolver) unknown(c chain) {
 			break
 		}
 	}
-	r.fail(c.nodes[0].ID(), "no parameter %q%s", dotted(name), strings.ReplaceAll(hint, "/", "."))
+	if hint == "" && len(names) > 0 && len(names) <= fewNames {
+		slices.Sort(names)
+		hint = "; known here: " + strings.Join(names, ", ")
+	}
+	what := "parameter "
+	if len(r.scope.Params) == 0 && len(r.scope.Vars) > 0 {
+		what = "name "
+	}
+	r.fail(c.nodes[0].ID(), "no %s%q%s", what, dotted(name), strings.ReplaceAll(hint, "/", "."))
 }
+
+// fewNames is how many names are listed where none is near.
+const fewNames = 12
 
 func dotted(name string) string { return strings.ReplaceAll(name, "/", ".") }

@@ -15,13 +15,13 @@ import (
 // that was killed leaves none.
 func TestCrashReport(t *testing.T) {
 	t.Parallel()
-	x := write(t, long, nil)
+	x := write(t, held, nil)
 	p := x.start(t)
 	x.awaitResults(t, p, 3)
 	p.signal(t, syscall.SIGABRT)
 	<-p.exit
 	p = x.start(t)
-	for end := time.Now().Add(time.Minute); !strings.Contains(p.out.String(), "its report is") && time.Now().Before(end); {
+	for end := time.Now().Add(patience); !strings.Contains(p.out.String(), "its report is") && time.Now().Before(end); {
 		time.Sleep(5 * time.Millisecond)
 	}
 	p.signal(t, syscall.SIGKILL)
@@ -38,6 +38,7 @@ func TestCrashReport(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), "SIGABRT") || !strings.Contains(string(text), "goroutine") {
 		t.Errorf("the report (%v) is:\n%s", err, text)
 	}
+	x.letGo(t)
 	if out := x.run(t, 0); strings.Contains(out, "failed") {
 		t.Errorf("a killed host is taken for a failed one:\n%s", out)
 	}

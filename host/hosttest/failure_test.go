@@ -17,7 +17,7 @@ func chaotic(t *testing.T, knobs, rest string) *experiment {
 	return write(t, `
 version: 1
 objective: {metric: score, mode: max}
-trainable: {plugin: chaos, deadline: 1s, options: {iterations: 4, `+knobs+`}}
+trainable: {plugin: chaos, options: {iterations: 4, `+knobs+`}}
 space: {}
 trials: 1
 `+rest, nil)
@@ -39,6 +39,9 @@ func TestFailuresOfAProcess(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := chaotic(t, c.knobs, "")
+			if name == "hang" {
+				x.edit(t, "plugin: chaos,", "plugin: chaos, deadline: 1s,")
+			}
 			x.run(t, exitErrored)
 			v := x.look(t).Machine().View(0)
 			if v.State != core.Errored || !regexp.MustCompile(c.want).MatchString(v.Reason) {
@@ -155,7 +158,7 @@ failures: {retries: 5}
 
 const tidy = `
 #!/bin/sh
-trap 'echo begun >> own.log; sleep 4; echo done >> own.log; exit 0' TERM
+trap 'echo begun >> own.log; sleep %; echo done >> own.log; exit 0' TERM
 echo '{"score": 1}'
 while :; do sleep 0.05; done
 `
@@ -163,12 +166,17 @@ while :; do sleep 0.05; done
 // B-023
 func TestStopGrace(t *testing.T) {
 	t.Parallel()
-	for grace, want := range map[string]string{"stop_grace: 1s\n": "begun\n", "": "begun\ndone\n"} {
-		x := program(t, tidy, "stop: {iteration: 1}\n"+grace)
+	for _, c := range []struct {
+		grace, cleanup, want string
+	}{
+		{"stop_grace: 5s\n", "3600", "begun\n"},
+		{"stop_grace: 10m\n", "2", "begun\ndone\n"},
+	} {
+		x := program(t, strings.Replace(tidy, "%", c.cleanup, 1), "stop: {iteration: 1}\n"+c.grace)
 		x.run(t, 0)
 		own, err := os.ReadFile(filepath.Join(x.trials(t)[0], "own.log"))
-		if err != nil || string(own) != want {
-			t.Errorf("with %q: %q, %v", grace, own, err)
+		if err != nil || string(own) != c.want {
+			t.Errorf("with %q: %q, %v", c.grace, own, err)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package hosttest_test
 
 import (
+	"strings"
 	"syscall"
 	"testing"
 
@@ -21,31 +22,36 @@ scheduler: {plugin: asha, max: 30}
 trials: 5
 `
 
-// learning is one whose trials save when they are told to stop.
+// endless is one that does not end by itself.
+var endless = strings.NewReplacer("iterations: 30", "iterations: 1000000", "max: 30", "max: 1000000").Replace(long)
+
+// learning is one whose trials save when they are told to stop. They go on for long.
 const learning = `
 version: 1
 objective: {metric: accuracy, mode: max}
 trainable: {plugin: digits}
-space: {lr: {loguniform: [0.01, 0.1]}, units: 64, layers: 2, epochs: 40}
+space: {lr: {loguniform: [0.01, 0.1]}, units: 64, layers: 2, epochs: 1000000}
 checkpoint: {every: 20}
 trials: 5
 `
 
-// interrupted is an experiment that was interrupted half way.
-func interrupted(t *testing.T, yaml string) *experiment {
+// interrupted is an experiment that was interrupted half way, when so many trials had
+// reported; held, it goes on without a gate.
+func interrupted(t *testing.T, yaml string, trials int) *experiment {
 	t.Helper()
 	x := write(t, yaml, nil)
 	p := x.start(t)
-	x.awaitResults(t, p, 3)
+	x.awaitResults(t, p, trials)
 	p.signal(t, syscall.SIGINT)
 	p.ends(t, exitInterrupted)
+	x.letGo(t)
 	return x
 }
 
 // B-024, B-084: an interrupted experiment is saved, and goes on.
 func TestInterrupt(t *testing.T) {
 	t.Parallel()
-	x := interrupted(t, learning)
+	x := interrupted(t, learning, 3)
 	e, err := analysis.Open(x.dir)
 	if err != nil {
 		t.Fatal(err)
@@ -60,6 +66,7 @@ func TestInterrupt(t *testing.T) {
 			t.Errorf("trial %d was at iteration %d, its checkpoint is of %d", no, v.Iteration, v.Checkpoint.Iteration)
 		}
 	}
+	x.edit(t, "trials: 5", "trials: 5\nstop: {iteration: 40}")
 	x.run(t, 0)
 	hosttest.CheckFinished(t, x.dir, 5)
 	hosttest.CheckReplay(t, x.dir, plugged)
@@ -68,7 +75,7 @@ func TestInterrupt(t *testing.T) {
 // B-024: the second signal leaves at once, and loses nothing that was recorded.
 func TestAbort(t *testing.T) {
 	t.Parallel()
-	x := write(t, long+"stop_grace: 1h\n", nil)
+	x := write(t, held+"stop_grace: 1h\n", nil)
 	x.Sets = []string{"trainable.options.ignore_term=true", "trainable.options.stop_delay=3600"}
 	p := x.start(t)
 	x.awaitResults(t, p, 3)
@@ -76,6 +83,7 @@ func TestAbort(t *testing.T) {
 	x.await(t, p, func() bool { return closing(t, x) })
 	p.signal(t, syscall.SIGINT)
 	p.ends(t, exitAborted)
+	x.letGo(t)
 	x.Sets = []string{"trainable.options.ignore_term=true", "trainable.options.stop_delay=3600", "stop_grace=100ms"}
 	x.run(t, 0)
 	hosttest.CheckFinished(t, x.dir, 5)

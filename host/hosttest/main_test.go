@@ -39,7 +39,7 @@ import (
 
 var plugged = bundled.New(random.Plugin, grid.Plugin, sobol.Plugin, tpe.Plugin, fifo.Plugin, asha.Plugin, hyperband.Plugin, median.Plugin,
 	pbt.Plugin, forgetful, chaos.Plugin, digits.Plugin, command.Plugin(), lines.Plugin, torn,
-	rogueSearcher, rogueScheduler, outside, telltale, fickle, moody, grower)
+	rogueSearcher, rogueScheduler, outside, telltale, fickle, moody, grower, gated)
 
 // forgetful is a scheduler that pauses every trial and wakes none.
 var forgetful = sdk.SchedulerPlugin{
@@ -181,6 +181,9 @@ func put(t testing.TB, path, text string) {
 		t.Fatal(err)
 	}
 }
+
+// patience is for what comes to its end by itself, on a machine that is busy.
+const patience = 5 * time.Minute
 
 // process is a host that runs.
 type process struct {

@@ -119,8 +119,12 @@ func (x *experiment) awaitResults(t *testing.T, p *process, trials int) {
 // await waits for something to become true while the host runs.
 func (x *experiment) await(t *testing.T, p *process, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); !ok(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) || p.cmd.Process.Signal(syscall.Signal(0)) != nil {
+	for end := time.Now().Add(patience); !ok(); time.Sleep(20 * time.Millisecond) {
+		ended := p.cmd.Process.Signal(syscall.Signal(0)) != nil
+		if ended && ok() { // between the question and its end
+			return
+		}
+		if ended || time.Now().After(end) {
 			p.signal(t, syscall.SIGQUIT)
 			t.Fatalf("the host did not get so far:\n%s", p.out.String())
 		}

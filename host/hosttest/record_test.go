@@ -31,10 +31,11 @@ func wants(t *testing.T, said string, parts ...string) {
 // B-085
 func TestSecondHost(t *testing.T) {
 	t.Parallel()
-	x := write(t, long, nil)
+	x := write(t, held, nil)
 	p := x.start(t)
 	x.awaitResults(t, p, 1)
 	wants(t, x.run(t, exitUser), fmt.Sprintf("is in use by process %d", p.cmd.Process.Pid))
+	x.letGo(t)
 	p.ends(t, 0)
 	hosttest.CheckFinished(t, x.dir, 5)
 }
@@ -53,11 +54,12 @@ func (x *experiment) segments(t *testing.T) []string {
 // B-086: a torn end is cut off with a warning, and the experiment goes on.
 func TestTornRecord(t *testing.T) {
 	t.Parallel()
-	x := write(t, long, nil)
+	x := write(t, held, nil)
 	p := x.start(t)
 	x.awaitResults(t, p, 3)
 	p.signal(t, syscall.SIGKILL)
 	<-p.exit
+	x.letGo(t)
 	list := x.segments(t)
 	last := list[len(list)-1]
 	text, err := os.ReadFile(last)
@@ -73,7 +75,7 @@ func TestTornRecord(t *testing.T) {
 // B-086: damage in the middle is the user's to mend, and nothing is overwritten.
 func TestDamagedRecord(t *testing.T) {
 	t.Parallel()
-	x := interrupted(t, long)
+	x := interrupted(t, held, 3)
 	first := x.segments(t)[0]
 	text, err := os.ReadFile(first)
 	if err != nil {
@@ -184,7 +186,7 @@ func TestRecordTakenAway(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			x := write(t, strings.Replace(long, "iterations: 30", "iterations: 100000", 1), nil)
+			x := write(t, endless, nil)
 			p := x.start(t)
 			x.awaitResults(t, p, 3)
 			if err := take(x); err != nil {
@@ -221,13 +223,14 @@ func TestRecordCannotBegin(t *testing.T) {
 // error, and goes on once it is mended.
 func TestTrialsHaveNoPlace(t *testing.T) {
 	t.Parallel()
-	x := write(t, strings.Replace(long, "checkpoint: {every: 10}", "concurrency: 1", 1), nil)
+	x := write(t, strings.Replace(held, "checkpoint: {every: 10}", "concurrency: 1", 1), nil)
 	p := x.start(t)
 	x.awaitResults(t, p, 1)
 	trials := filepath.Join(x.dir, "trials")
 	if err := os.Rename(trials, trials+".away"); err != nil {
 		t.Fatal(err)
 	}
+	x.letGo(t)
 	wants(t, p.ends(t, exitFailed), "no trial can be started", "no such file or directory")
 	none(t, x)
 	if err := os.Rename(trials+".away", trials); err != nil {
@@ -241,11 +244,12 @@ func TestTrialsHaveNoPlace(t *testing.T) {
 // nor any trial.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
-	x := write(t, strings.Replace(long, "checkpoint: {every: 10}", "checkpoint: {every: 5, keep: 1}", 1), nil)
+	x := write(t, strings.Replace(held, "checkpoint: {every: 10}", "checkpoint: {every: 5, keep: 1}", 1), nil)
 	x.onSmallDisk(t)
 	p := x.start(t)
 	x.awaitResults(t, p, 1)
 	ballast := x.fill(t)
+	x.letGo(t)
 	x.await(t, p, func() bool { return strings.Contains(p.out.String(), "disk is full") })
 	if err := os.Remove(ballast); err != nil {
 		t.Fatal(err)
@@ -259,11 +263,12 @@ func TestFullDisk(t *testing.T) {
 // there.
 func TestInterruptOnFullDisk(t *testing.T) {
 	t.Parallel()
-	x := write(t, long, nil)
+	x := write(t, held, nil)
 	x.onSmallDisk(t)
 	p := x.start(t)
 	x.awaitResults(t, p, 1)
 	ballast := x.fill(t)
+	x.letGo(t)
 	x.await(t, p, func() bool { return strings.Contains(p.out.String(), "disk is full") })
 	p.signal(t, syscall.SIGINT)
 	if got := <-p.exit; got != exitFailed && got != exitInterrupted { // a last page may have had room

@@ -1,13 +1,10 @@
 package hosttest
 
 import (
-	"errors"
-	"io"
 	"testing"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/core/journal"
-	"github.com/tunehost/tunehost/core/record"
+	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/storage"
 )
 
@@ -36,38 +33,23 @@ func reportable(t testing.TB, dir string) (list []uint64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fs, err := journal.OpenDir(d.Journal())
+	m, seen, hosts := core.New(), uint64(0), uint64(0)
+	err = recorded.Walk(d.Journal(), func(x recorded.Entry) error {
+		actions := m.Apply(x.At, x.Event)
+		if _, ok := x.Event.(*core.HostStarted); ok {
+			hosts++
+			list = append(list, seen+hosts)
+		}
+		for _, a := range actions {
+			if tell, ok := a.(core.Tell); ok && tell.Observation.To&core.ToReporters != 0 {
+				seen = tell.Observation.Number
+				list = append(list, seen+hosts)
+			}
+		}
+		return nil
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer fs.Close()
-	r := journal.NewReader(fs)
-	defer r.Close()
-	m, seen, hosts := core.New(), uint64(0), uint64(0)
-	for {
-		_, records, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return list
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, b := range records {
-			at, e, err := record.Parse(b)
-			if err != nil {
-				t.Fatal(err)
-			}
-			actions := m.Apply(at, e)
-			if _, ok := e.(*core.HostStarted); ok {
-				hosts++
-				list = append(list, seen+hosts)
-			}
-			for _, a := range actions {
-				if tell, ok := a.(core.Tell); ok && tell.Observation.To&core.ToReporters != 0 {
-					seen = tell.Observation.Number
-					list = append(list, seen+hosts)
-				}
-			}
-		}
-	}
+	return list
 }

@@ -38,7 +38,7 @@ func (x *experiment) edit(t *testing.T, from, to string) {
 // B-083
 func TestChangesAtResume(t *testing.T) {
 	t.Parallel()
-	x := interrupted(t, long+"concurrency: 2\n")
+	x := interrupted(t, held+"concurrency: 2\n", 2)
 	x.edit(t, "uniform: [0, 1]", "uniform: [0, 0.5]")
 	x.edit(t, "searcher: random", "searcher: sobol")
 	x.edit(t, "trials: 5", "trials: 7")
@@ -56,7 +56,7 @@ func TestChangesAtResume(t *testing.T) {
 // B-083: what a host took and died before it was recorded, the next one takes.
 func TestChangeTakenByADeadHost(t *testing.T) {
 	t.Parallel()
-	x := interrupted(t, long)
+	x := interrupted(t, held, 3)
 	run := filepath.Join(x.dir, "run.json")
 	text, err := os.ReadFile(run)
 	if err != nil {

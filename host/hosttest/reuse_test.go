@@ -108,7 +108,7 @@ func TestProcessesAreReused(t *testing.T) {
 			trials := 6
 			if mood == "hangs" {
 				x.edit(t, "[0, 1, 2, 3, 4, 5]", "[0, 1]")
-				x.CallTimeout, trials = 3*time.Second, 2
+				x.CallTimeout, trials = 8*time.Second, 2
 			}
 			x.run(t, 0)
 			hosttest.CheckFinished(t, x.dir, trials)

@@ -212,7 +212,7 @@ done
 // 9.2: a host that fails itself leaves a report, and the canary is not in it.
 func TestSecretsOfAHostThatFails(t *testing.T) {
 	t.Parallel()
-	x := write(t, strings.NewReplacer("iterations: 30", "iterations: 30000", "max: 30", "max: 30000").Replace(long), nil)
+	x := write(t, endless, nil)
 	p := x.start(t, "SECRET_TOKEN="+canary)
 	x.awaitResults(t, p, 1)
 	p.signal(t, syscall.SIGABRT)

@@ -133,7 +133,7 @@ func torture(t *testing.T, x *experiment, rng *rand.Rand, limit int) (killed int
 			death = time.After(time.Duration(rng.ExpFloat64() * float64(300*time.Millisecond)))
 		}
 		select {
-		case <-time.After(time.Minute):
+		case <-time.After(patience):
 			p.signal(t, syscall.SIGQUIT)
 			<-p.exit
 			t.Fatalf("after %d kills the experiment does not come to its end:\n%s", killed, p.out.String())

@@ -45,13 +45,17 @@ func KillMarked(mark string) int {
 // killTime is how long the kernel has to end what was killed.
 const killTime = 5 * time.Second
 
+// leastLooks are taken however long this process itself was kept from running.
+const leastLooks = 20
+
 // killFamily kills until two looks in a row find nothing: a process that is
 // just being made has no environment for a moment. What is found is frozen until
 // all of it is, so that nothing is started or handed to another parent meanwhile.
 func killFamily(marked func(variable string) bool) int {
 	found := map[int]bool{}
 	pause := time.Millisecond
-	for end, quiet := time.Now().Add(killTime), 0; quiet < 2 && time.Now().Before(end); {
+	end := time.Now().Add(killTime)
+	for looks, quiet := 0, 0; quiet < 2 && (looks < leastLooks || time.Now().Before(end)); looks++ {
 		if freeze(family(marked), found) {
 			continue
 		}

@@ -118,14 +118,17 @@ func (l *Lease) begin(ctx context.Context) (bool, error) {
 	return l.store.putNew(ctx, leaseFile, l.text())
 }
 
-// outlive waits until a lease has not been renewed for long enough.
+// outlive waits until a lease has not been renewed for long enough. The last look is
+// after that, also where this host itself was kept from looking meanwhile.
 func (l *Lease) outlive(ctx context.Context, was claim) error {
-	for end := time.Now().Add(l.timing.Expire); time.Now().Before(end); {
+	end := time.Now().Add(l.timing.Expire)
+	for over := false; !over; {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-time.After(min(l.timing.Renew, time.Until(end))):
 		}
+		over = !time.Now().Before(end)
 		now, err := l.store.claim(ctx)
 		if err != nil {
 			return err
@@ -186,6 +189,28 @@ func (s *Store) claim(ctx context.Context) (c claim, err error) {
 		return c, fmt.Errorf("%s: %s is damaged: %w", s.url, leaseFile, err)
 	}
 	return c, nil
+}
+
+// HeldBy is the machine whose host has renewed its lease so lately that it surely
+// lives, for readers who do not wait; "" where none has. The time of the last renewal
+// is the store's, and now the reader's: where their clocks are further apart than
+// [Timing.Expire], a host that lives is not seen.
+func (s *Store) HeldBy(ctx context.Context, t Timing, now time.Time) (machine string, err error) {
+	was, err := s.claim(ctx)
+	if errors.Is(err, ErrNone) || err == nil && (was.Released || was.dead()) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	a, err := s.bucket.Attributes(ctx, leaseFile)
+	if err != nil {
+		return "", s.explain(err)
+	}
+	if now.Sub(a.ModTime).Abs() > t.Expire {
+		return "", nil
+	}
+	return was.Host, nil
 }
 
 func (l *Lease) text() []byte {

@@ -17,6 +17,9 @@ import (
 
 var quick = mirror.Timing{Renew: 50 * time.Millisecond, Expire: 2 * time.Second}
 
+// lasting are leases that do not run out because the machine is busy.
+var lasting = mirror.Timing{Renew: 50 * time.Millisecond, Expire: 10 * time.Minute}
+
 // machine is a working directory with a host.
 type machine struct {
 	t       *testing.T
@@ -63,8 +66,13 @@ func (m *machine) do(err error) {
 // begin takes the experiment and copies.
 func (m *machine) begin() *machine {
 	m.t.Helper()
+	return m.beginWith(quick)
+}
+
+func (m *machine) beginWith(timing mirror.Timing) *machine {
+	m.t.Helper()
 	var err error
-	m.lease, err = mirror.Take(m.t.Context(), m.store, quick, m.owner, func(string) {})
+	m.lease, err = mirror.Take(m.t.Context(), m.store, timing, m.owner, func(string) {})
 	m.do(err)
 	there, err := m.store.Exists(m.t.Context())
 	m.do(err)
@@ -120,7 +128,7 @@ func (m *machine) remove(id uint32) {
 // end closes as a host does that is told to.
 func (m *machine) end() {
 	m.t.Helper()
-	ctx, cancel := context.WithTimeout(m.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(m.t.Context(), 5*time.Minute)
 	defer cancel()
 	m.do(m.running.Close(ctx))
 	m.do(m.journal.Close())
@@ -294,9 +302,9 @@ func TestLatePiece(t *testing.T) {
 func TestLease(t *testing.T) {
 	t.Parallel()
 	u := shared(t)
-	a := on(t, u).begin()
+	a := on(t, u).beginWith(lasting)
 	b := on(t, u)
-	_, err := mirror.Take(t.Context(), b.store, quick, b.owner, func(string) {})
+	_, err := mirror.Take(t.Context(), b.store, lasting, b.owner, func(string) {})
 	var held *mirror.HeldError
 	if !errors.As(err, &held) || held.PID != os.Getpid() {
 		t.Errorf("%v", err)
@@ -310,17 +318,46 @@ func TestLease(t *testing.T) {
 	}
 }
 
+// Readers on another machine see that a host lives, without waiting.
+func TestHeldBy(t *testing.T) {
+	t.Parallel()
+	u := shared(t)
+	s := on(t, u).store
+	held := func(at time.Time) string {
+		machine, err := s.HeldBy(t.Context(), mirror.DefaultTiming, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return machine
+	}
+	if got := held(time.Now()); got != "" {
+		t.Errorf("nobody has it, but %q", got)
+	}
+	a := on(t, u).begin()
+	name, _ := os.Hostname()
+	if got := held(time.Now()); got != name {
+		t.Errorf("%q has it, want %q", got, name)
+	}
+	if got := held(time.Now().Add(time.Hour)); got != "" {
+		t.Errorf("an hour later %q still has it", got)
+	}
+	a.end()
+	if got := held(time.Now()); got != "" {
+		t.Errorf("after its end %q has it", got)
+	}
+}
+
 // A host whose lease another has taken while it fetched does not take it back, and
 // one that fetches for long keeps it.
 func TestLeaseWhileFetching(t *testing.T) {
 	t.Parallel()
 	u := shared(t)
 	a, b := on(t, u), on(t, u)
-	lease, err := mirror.Take(t.Context(), a.store, quick, a.owner, func(string) {})
+	lease, err := mirror.Take(t.Context(), a.store, lasting, a.owner, func(string) {})
 	a.do(err)
 	var held *mirror.HeldError
 	a.do(lease.While(t.Context(), func(ctx context.Context) error {
-		if _, err := mirror.Take(ctx, b.store, quick, b.owner, func(string) {}); !errors.As(err, &held) {
+		if _, err := mirror.Take(ctx, b.store, lasting, b.owner, func(string) {}); !errors.As(err, &held) {
 			t.Errorf("while it is fetched: %v", err)
 		}
 		return nil

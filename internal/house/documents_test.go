@@ -126,3 +126,33 @@ func required(t *testing.T) (modules []string) {
 	}
 	return modules
 }
+
+// TestRooms: each folder with Go files below core/ and host/, two deep, has its row in
+// ARCHITECTURE.md.
+func TestRooms(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "ARCHITECTURE.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows strings.Builder
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "| `") {
+			folders, _, _ := strings.Cut(line[1:], "|")
+			rows.WriteString(folders)
+		}
+	}
+	for _, pattern := range []string{"core/*/*.go", "core/*/*/*.go", "host/*/*.go", "host/*/*/*.go"} {
+		files, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: no Go files found: %v", pattern, err)
+		}
+		for _, file := range files {
+			dir := filepath.ToSlash(strings.TrimPrefix(filepath.Dir(file), root+string(filepath.Separator)))
+			if strings.Contains(dir, "/internal") || strings.Contains(rows.String(), "`"+dir+"/`") {
+				continue
+			}
+			rows.WriteString("`" + dir + "/`")
+			t.Errorf("ARCHITECTURE.md has no row for %s/: add it to the table of rooms", dir)
+		}
+	}
+}

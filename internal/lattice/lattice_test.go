@@ -39,6 +39,16 @@ const lattice = `
 	plugins/…        < STD, gonum.org/v1/gonum/…, plugins/sdk, plugins/sdk/…, ./…
 
 	host             < ANY, core, core/…, plugins/…, host/…
+	host/clock       < STD
+	host/hostlog     < STD, github.com/hashicorp/go-hclog
+	host/queue       < STD
+	host/inbox       < STD, core, plugins/sdk
+	host/diskspace   < STD, core/journal, host/clock, host/hostlog
+	host/demand      < STD, core/resource, host/config
+	host/training    < STD, core, plugins/sdk, plugins/sdk/train, host/clock, host/demand, host/diskspace, host/hostlog, host/inbox, host/plugin, host/queue, host/storage, host/untrusted
+	host/seeds       < STD
+	host/points      < STD, core, plugins/sdk/space, host/config, host/seeds
+	host/loading     < STD, plugins/sdk, host/config, host/lockfile, host/nearest, host/plugin, host/plugin/…, host/report/files, host/storage
 	host/scaffold/templates/… < STD, plugins/sdk, plugins/sdk/…
 	host/…           < ANY, core, core/…, plugins, plugins/…, host, host/…
 	conformance      < ANY, plugins/sdk, plugins/sdk/…, host/plugin, host/plugin/…, conformance/…

@@ -9,6 +9,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/schedulers/fifo"
 	"github.com/tunehost/tunehost/plugins/schedulers/hyperband"
 	"github.com/tunehost/tunehost/plugins/schedulers/median"
+	"github.com/tunehost/tunehost/plugins/schedulers/mfpbt"
 	"github.com/tunehost/tunehost/plugins/schedulers/moasha"
 	"github.com/tunehost/tunehost/plugins/schedulers/pasha"
 	"github.com/tunehost/tunehost/plugins/schedulers/patience"
@@ -39,5 +40,5 @@ var Searchers = []sdk.SearcherPlugin{
 // Schedulers are those of tunehost.
 var Schedulers = []sdk.SchedulerPlugin{
 	fifo.Plugin, asha.Plugin, moasha.Plugin, pasha.Plugin, hyperband.Plugin, brackets.Plugin, median.Plugin, patience.Plugin,
-	wilcoxon.Plugin, pbt.Plugin, pb2.Plugin, pbtreplay.Plugin, resources.Plugin,
+	wilcoxon.Plugin, pbt.Plugin, pb2.Plugin, mfpbt.Plugin, pbtreplay.Plugin, resources.Plugin,
 }

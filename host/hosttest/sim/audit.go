@@ -41,9 +41,28 @@ func (b *books) stepped() {
 			b.fail("checkpoint %d of trial %d, iteration %d, is needed, and is not on the disk", x.ID, x.Trial, x.Iteration)
 		}
 	})
+	if b.keep = max(b.keep, int(m.Spec().Checkpoint.Keep)); m.Spec().Checkpoint.Keep == 0 {
+		b.keep = math.MaxInt // a bound that is new counts from the next one on
+	}
+	b.keepsFew(b.keep)
 	for no, p := range b.w.procs {
 		if m.State(no) != core.Running || m.View(no).Attempt != p.attempt {
 			b.fail("attempt %d of trial %d runs, which is %s at attempt %d", p.attempt, no, m.State(no), m.View(no).Attempt)
+		}
+	}
+}
+
+// keepsFew: no trial has more checkpoints of its own than it may.
+func (b *books) keepsFew(most int) {
+	for no := range core.TrialNo(b.machine.Trials()) {
+		own := 0
+		for _, ref := range b.machine.Checkpoints(no) {
+			if ref.Trial == no {
+				own++
+			}
+		}
+		if own > most {
+			b.fail("trial %d has %d checkpoints, and %d are to be kept", no, own, most)
 		}
 	}
 }
@@ -53,8 +72,13 @@ func stateOf(m *core.Machine) uint64 {
 	h := mix(uint64(m.Trials()), uint64(m.Planned()), m.Observations(), m.Decided())
 	for no := range core.TrialNo(m.Trials()) {
 		v := m.View(no)
-		h = mix(h, uint64(v.State), uint64(v.Attempt), uint64(v.Failures), uint64(v.Results), v.Iteration, uint64(v.Checkpoint.ID), uint64(v.Ended), truth(v.Saving), truth(v.Stopping))
+		h = mix(h, uint64(v.State), uint64(v.Attempt), uint64(v.Failures), uint64(v.Results), v.Iteration, uint64(v.Checkpoint.ID), uint64(v.Ended), truth(v.Saving), truth(v.Stopping),
+			uint64(v.TrainNS), uint64(len(v.Reason)), uint64(len(v.Params)))
+		if s, ok := m.Summary(no, m.Metric("score")); ok {
+			h = mix(h, math.Float64bits(s.Last), math.Float64bits(s.Mean), uint64(s.Finite))
+		}
 	}
+	m.EachCheckpoint(func(x core.CheckpointRef) { h = mix(h, uint64(x.Trial), uint64(x.ID), x.Iteration) })
 	return h
 }
 
@@ -77,6 +101,20 @@ func (b *books) left(m *core.Machine) {
 	}
 	if b.safeTo != len(b.records) {
 		b.fail("the host has left, and %d of %d events are safe", b.safeTo, len(b.records))
+	}
+	if b.w.undisturbed {
+		b.tidy(m)
+	}
+}
+
+// tidy: there are checkpoints on the disk that are needed, and no others.
+func (b *books) tidy(m *core.Machine) {
+	needed := map[string]bool{}
+	m.EachCheckpoint(func(x core.CheckpointRef) { needed[checkpointName(x.Trial, x.ID)] = true })
+	for _, name := range b.w.disks.checkpoints.Names() { // what failed half way is the next host's to sweep
+		if !needed[name] && !temporary(name) {
+			b.fail("the host has left, and checkpoint %s is there, which nobody needs", name)
+		}
 	}
 }
 
@@ -113,6 +151,9 @@ func (w *world) atEnd() error {
 	if err := w.planned(m); err != nil {
 		return err
 	}
+	if err := newRulebook(w.plan).read(b.records); err != nil {
+		return err
+	}
 	return b.best(m)
 }
 
@@ -124,19 +165,14 @@ func (w *world) planned(m *core.Machine) error {
 		}
 	}
 	outcome, why := m.Outcome()
-	if outcome == core.Finished && why == "" && m.Planned() != int64(w.plan.trials) && m.Planned() != w.all() {
+	if outcome == core.Finished && why == "" && m.Planned() != int64(w.plan.trials) && (!w.plan.grids || m.Planned() < gridPoints && w.plan.extended == 0) {
 		return fmt.Errorf("%d trials were made; %d were planned", m.Planned(), w.plan.trials)
 	}
 	return nil
 }
 
-// all is how many points a grid has; else there is no end to them.
-func (w *world) all() int64 {
-	if w.plan.experiment.Searcher.Name == "grid" {
-		return 27
-	}
-	return -1
-}
+// gridPoints is how many there are; other searchers never end.
+const gridPoints = 27
 
 // best: the best trial is the one that has reported the best last value.
 func (b *books) best(m *core.Machine) error {

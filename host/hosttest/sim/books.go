@@ -2,16 +2,16 @@ package sim
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"time"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/core/record"
 	"github.com/tunehost/tunehost/core/resource"
 	"github.com/tunehost/tunehost/host"
+	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -29,6 +29,7 @@ type books struct {
 	applied  int      // the last event that was applied
 	replays  int      // events that the host that starts has replayed
 	seen     uint64   // the last observation for reporters
+	cursor   int      // in tells: what reporters are told next
 	began    int64    // when this host took over,
 	before   int64    // and the running time then
 	machine  *core.Machine
@@ -41,33 +42,20 @@ type books struct {
 	reports             map[uint64]uint64 // what reporters were told, by number
 	lastTold            uint64
 	hosted              []int // events that are a host's start
-	results             []counted
-	counted             map[resultKey]bool
-	produced            map[resultKey]float64
-	names               map[core.MetricID]string
-	states              []core.State
-	attempts            []uint32
-	begun               map[attempt]int // attempts that were started, by event
-	deletes             map[ckpt]int    // checkpoints to be deleted, by event
-	actions             []uint64        // of each event
-	marks               map[int]uint64  // the state after an event
-	answers             map[uint64]uint64
-	verdicts            map[uint64]uint64
+	ledger
+	answers
+	states   []core.State
+	attempts []uint32
+	keep     int             // the most checkpoints of a trial that were ever allowed
+	begun    map[attempt]int // attempts that were started, by event
+	deletes  map[ckpt]int    // checkpoints to be deleted, by event
+	actions  []uint64        // of each event
+	marks    map[int]uint64  // the state after an event
 }
 
 type attempt struct {
 	trial  core.TrialNo
 	number uint32
-}
-
-type resultKey struct {
-	attempt
-	iteration uint64
-}
-
-type counted struct {
-	resultKey
-	event int
 }
 
 // told: report number is of an event.
@@ -81,37 +69,26 @@ type told struct {
 type chain struct{ links []link }
 
 type link struct {
-	number uint64
-	event  int
-	hash   uint64
+	want  sdk.Event
+	event int
+	hash  uint64 // of all up to here
 }
 
-func (c *chain) add(number uint64, event int, hash uint64) {
+func (c *chain) add(want sdk.Event, event int) {
+	var before uint64
 	if n := len(c.links); n > 0 {
-		hash = mix(c.links[n-1].hash, hash)
-	} else {
-		hash = mix(0, hash)
+		before = c.links[n-1].hash
 	}
-	c.links = append(c.links, link{number, event, hash})
+	c.links = append(c.links, link{want, event, mix(before, eventHash(&want))})
 }
 
-// at is the hash up to an observation.
-func (c *chain) at(number uint64) (uint64, bool) {
-	i, ok := slices.BinarySearchFunc(c.links, number, func(l link, n uint64) int { return cmpUint(l.number, n) })
+// at finds an observation.
+func (c *chain) at(number uint64) (link, bool) {
+	i, ok := slices.BinarySearchFunc(c.links, number, func(l link, n uint64) int { return cmp.Compare(l.want.Number, n) })
 	if !ok {
-		return 0, false
+		return link{}, false
 	}
-	return c.links[i].hash, true
-}
-
-func cmpUint(a, b uint64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
+	return c.links[i], true
 }
 
 func (c *chain) cut(events int) {
@@ -121,9 +98,8 @@ func (c *chain) cut(events int) {
 }
 
 func newBooks(w *world) *books {
-	return &books{w: w, reports: map[uint64]uint64{}, counted: map[resultKey]bool{}, produced: map[resultKey]float64{},
-		names: map[core.MetricID]string{}, begun: map[attempt]int{}, deletes: map[ckpt]int{}, marks: map[int]uint64{},
-		answers: map[uint64]uint64{}, verdicts: map[uint64]uint64{}}
+	return &books{w: w, reports: map[uint64]uint64{}, begun: map[attempt]int{}, deletes: map[ckpt]int{}, marks: map[int]uint64{},
+		ledger: newLedger(), answers: newAnswers()}
 }
 
 // fail keeps the first thing that is wrong.
@@ -136,6 +112,7 @@ func (b *books) fail(format string, args ...any) {
 // taking: a host begins to take the record up.
 func (b *books) taking() {
 	b.replays, b.machine, b.syncTo, b.settled, b.lives = 0, nil, 0, false, false
+	clear(b.posted)
 }
 
 // replayed compares what a host finds with what was written.
@@ -171,6 +148,8 @@ func (b *books) taken(t *host.Turned) {
 	}
 	b.states, b.attempts = b.states[:0], b.attempts[:0]
 	b.grow()
+	b.cursor, _ = slices.BinarySearchFunc(b.tells, b.w.rig.Reported+1, func(t told, n uint64) int { return cmp.Compare(t.number, n) })
+	b.orders, b.orderedTo = nil, b.machine.Decided()
 }
 
 // settle: the record was opened, and what was found in it is safe now. Plugins are
@@ -207,24 +186,23 @@ func (b *books) catchUp(n int) {
 		return
 	}
 	b.machine = core.New()
-	for i, r := range b.records {
-		at, e, err := record.Parse(r)
-		if err != nil {
-			b.fail("event %d: %v", i+1, err)
-			return
-		}
-		if i == from {
+	err := recorded.Batch(1, b.records, func(x recorded.Entry) error {
+		if x.Number == uint64(from)+1 {
 			b.states, b.attempts = b.states[:0], b.attempts[:0]
 			b.grow()
 		}
-		actions := b.machine.Apply(at, e)
-		if i < from {
-			continue
+		actions := b.machine.Apply(x.At, x.Event)
+		if x.Number <= uint64(from) {
+			return nil
 		}
-		b.happened(e)
+		b.happened(x.Event)
 		for _, a := range actions {
 			b.did(a)
 		}
+		return nil
+	})
+	if err != nil {
+		b.fail("%v", err)
 	}
 }
 
@@ -244,10 +222,7 @@ func (b *books) cut(n int) {
 	for i := len(b.hosted); i > 0 && b.hosted[i-1] > n; i-- {
 		b.hosted = b.hosted[:i-1]
 	}
-	for i := len(b.results); i > 0 && b.results[i-1].event > n; i-- {
-		delete(b.counted, b.results[i-1].resultKey)
-		b.results = b.results[:i-1]
-	}
+	b.ledger.cut(n)
 	maps.DeleteFunc(b.begun, func(_ attempt, event int) bool { return event > n })
 	maps.DeleteFunc(b.deletes, func(_ ckpt, event int) bool { return event > n })
 	maps.DeleteFunc(b.marks, func(event int, _ uint64) bool { return event > n })
@@ -290,7 +265,17 @@ func (b *books) happened(e core.Event) {
 	b.actions = append(b.actions, 0)
 	switch e := e.(type) {
 	case *core.MetricNamed:
-		b.names[e.ID] = e.Name
+		b.named(e, n)
+	case *core.ResultReported:
+		b.recorded(e)
+	case *core.AttemptEnded:
+		b.noneLost(e)
+	case *core.SuggestionsReceived:
+		b.suggestions(e)
+	case *core.TrialGiven:
+		b.made([]core.Suggestion{e.Suggestion})
+	case *core.SchedulerDecided:
+		b.decisions(e)
 	case *core.HostStarted:
 		b.hosted = append(b.hosted, n)
 		b.tells = append(b.tells, told{number: b.seen + uint64(len(b.hosted)), event: n})
@@ -307,6 +292,8 @@ func (b *books) did(a core.Action) {
 	n := b.applied
 	b.actions[n-1] = mix(b.actions[n-1], hashAction(a))
 	switch a := a.(type) {
+	case core.AskSearcher:
+		b.asked = a
 	case core.Tell:
 		b.told(a.Observation)
 	case core.StartAttempt:
@@ -320,63 +307,22 @@ func (b *books) did(a core.Action) {
 	}
 }
 
-var kinds = map[core.ObservationKind]sdk.EventKind{
-	core.SawAdded: sdk.TrialAdded, core.SawStarted: sdk.TrialStarted, core.SawResult: sdk.ResultReported, core.SawPaused: sdk.TrialPaused,
-	core.SawCompleted: sdk.TrialCompleted, core.SawFailed: sdk.TrialFailed, core.SawRemoved: sdk.TrialRemoved,
-	core.SawCheckpoint: sdk.CheckpointSaved, core.SawRequeued: sdk.TrialRequeued, core.SawEnd: sdk.ExperimentEnded, core.SawSearchEnded: sdk.SearchEnded,
-}
-
 // told notes who shall hear of an observation.
 func (b *books) told(o core.Observation) {
 	n := b.applied
-	trial := uint32(o.Trial)
-	if o.Runs > 0 {
-		trial /= o.Runs
-	}
-	hash := mix(o.Number, uint64(kinds[o.Kind]), uint64(trial), uint64(o.Attempt), o.Iteration)
 	if o.To&core.ToSearcher != 0 {
-		b.searcher.add(o.Number, n, hash)
+		b.searcher.add(b.expected(o), n)
 	}
 	if o.To&core.ToScheduler != 0 && !b.machine.Spec().Quiet {
-		b.scheduler.add(o.Number, n, hash)
+		b.scheduler.add(b.expected(o), n)
 	}
 	if o.To&core.ToReporters != 0 {
 		b.seen = o.Number
 		b.tells = append(b.tells, told{o.Number + uint64(len(b.hosted)), n, o.Number})
 	}
 	if o.Kind == core.SawResult {
-		b.result(o)
+		b.count(o, n)
 	}
-}
-
-// result: each was reported as it is counted, and is counted once.
-func (b *books) result(o core.Observation) {
-	k := resultKey{attempt{o.Trial, o.Attempt}, o.Iteration}
-	value, ok := b.produced[k]
-	switch {
-	case !ok:
-		b.fail("trial %d counts iteration %d of attempt %d, which nobody has reported", o.Trial, o.Iteration, o.Attempt)
-	case b.counted[k]:
-		b.fail("trial %d counts iteration %d of attempt %d twice", o.Trial, o.Iteration, o.Attempt)
-	}
-	for _, x := range o.Metrics {
-		if b.names[x.ID] == "score" && math.Float64bits(x.Value) != math.Float64bits(value) && value == value {
-			b.fail("trial %d reported %v at iteration %d, and it is counted as %v", o.Trial, value, o.Iteration, x.Value)
-		}
-	}
-	b.counted[k] = true
-	b.results = append(b.results, counted{k, b.applied})
-}
-
-// reported is what a process sends.
-func (b *books) reported(p *proc, x sdk.Result) {
-	for _, m := range x.Metrics {
-		if m.Name == "score" {
-			b.produced[resultKey{attempt{p.trial, p.attempt}, x.Iteration}] = m.Value
-			return
-		}
-	}
-	b.produced[resultKey{attempt{p.trial, p.attempt}, x.Iteration}] = math.NaN()
 }
 
 // grow makes the books as long as the list of trials.

@@ -4,8 +4,6 @@ import (
 	"container/heap"
 	"math/rand/v2"
 	"time"
-
-	"github.com/tunehost/tunehost/host"
 )
 
 // clock is the world's time. Its time of day jumps, its seconds do not.
@@ -16,8 +14,6 @@ type clock struct {
 	// wait is how a host waits for room on its disk.
 	wait func(time.Duration)
 }
-
-var _ host.Clock = (*clock)(nil)
 
 // dawn is the time of day at which every world begins.
 const dawn = 1_700_000_000_000_000_000
@@ -35,15 +31,15 @@ func (c *clock) jump(base int64) {
 	c.zones[c.zone] = base
 }
 
-// Now implements host.Clock.
+// Now implements the Clock of host/clock.
 func (c *clock) Now() time.Time { return time.Unix(0, c.zones[c.zone]+c.now).In(c.zone) }
 
-// Since implements host.Clock.
+// Since implements the Clock of host/clock.
 func (c *clock) Since(t time.Time) time.Duration {
 	return time.Duration(c.now - (t.UnixNano() - c.zones[t.Location()]))
 }
 
-// AfterFunc implements host.Clock for a host that waits for room.
+// AfterFunc implements the Clock of host/clock for a host that waits for room.
 func (c *clock) AfterFunc(d time.Duration, f func()) func() bool {
 	c.wait(d)
 	f()

@@ -2,110 +2,107 @@ package sim
 
 import (
 	"math"
-	"slices"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// loss: what a plugin hears of a result is what was reported.
-func (b *books) loss(x *sdk.Event) {
-	if x.Kind != sdk.ResultReported {
-		return
-	}
-	value, ok := b.produced[resultKey{attempt{core.TrialNo(x.Trial), x.Attempt}, x.Iteration}]
-	want := value
-	if b.w.plan.maximum {
-		want = -value
-	}
-	if math.IsNaN(value) || math.IsInf(value, 0) {
-		want = math.Inf(1)
-	}
-	if !ok || len(x.Losses) != 1 || x.Losses[0] != want {
-		b.fail("a plugin hears of trial %d at iteration %d the losses %v; it reported %v", x.Trial, x.Iteration, x.Losses, value)
-	}
+var kinds = map[core.ObservationKind]sdk.EventKind{
+	core.SawAdded: sdk.TrialAdded, core.SawStarted: sdk.TrialStarted, core.SawResult: sdk.ResultReported, core.SawPaused: sdk.TrialPaused,
+	core.SawCompleted: sdk.TrialCompleted, core.SawFailed: sdk.TrialFailed, core.SawRemoved: sdk.TrialRemoved,
+	core.SawCheckpoint: sdk.CheckpointSaved, core.SawRequeued: sdk.TrialRequeued, core.SawEnd: sdk.ExperimentEnded, core.SawSearchEnded: sdk.SearchEnded,
 }
 
-// heard is what reporters are told: of what is safe, in order, and never anything
-// else under the same number.
-func (b *books) heard(events []report.Event) {
-	for i := range events {
-		e := &events[i]
-		j, ok := slices.BinarySearchFunc(b.tells, e.Number, func(t told, n uint64) int { return cmpUint(t.number, n) })
-		if !ok {
-			b.fail("reporters are told event %d, which did not happen", e.Number)
-			return
+// expected is what plugins are told of an observation, but for the metrics beside the
+// objective. It looks at the machine right after the event.
+func (b *books) expected(o core.Observation) sdk.Event {
+	e := sdk.Event{Number: o.Number, Kind: kinds[o.Kind], Trial: uint32(o.Trial), Attempt: o.Attempt, Iteration: o.Iteration, Reason: o.Reason}
+	runs := []core.TrialNo{o.Trial}
+	if o.Runs > 0 { // of one suggestion, told together
+		e.Trial /= o.Runs
+		for i := core.TrialNo(1); i < core.TrialNo(o.Runs); i++ {
+			runs = append(runs, o.Trial+i)
 		}
-		if t := b.tells[j]; t.event > b.safeTo {
-			b.fail("reporters are told of event %d of the record, of which %d are safe", t.event, b.safeTo)
-		}
-		hash := reportHash(e)
-		if was, again := b.reports[e.Number]; again && was != hash {
-			b.fail("report %d was told once, and is another one now: %+v", e.Number, e)
-		}
-		b.reports[e.Number] = hash
-		b.lastTold = max(b.lastTold, e.Number)
 	}
+	switch o.Kind {
+	case core.SawAdded:
+		e.Point = b.pointOf(o.Trial)
+	case core.SawResult:
+		e.Losses = []float64{b.lossOf(b.produced[resultKey{attempt{o.Trial, o.Attempt}, o.Iteration}])}
+		e.Seconds = b.trained(runs)
+	case core.SawCompleted:
+		e.Losses, e.Seconds = b.meanLoss(runs, o.Runs > 0), b.trained(runs)
+	case core.SawRemoved:
+		if o.Runs == 0 && o.Last {
+			e.Losses = b.meanLoss(runs, false)
+		}
+	}
+	if o.Runs > 0 && o.Kind != core.SawAdded {
+		e.Seconds = b.trained(runs)
+	}
+	return e
 }
 
-func reportHash(e *report.Event) uint64 {
-	h := mix(uint64(e.Kind), e.Iteration)
-	if e.OfTrial() {
-		h = mix(h, uint64(e.Trial.Number), uint64(e.Trial.Attempt))
+func (b *books) pointOf(no core.TrialNo) space.Point {
+	p, err := config.PointOf(b.w.plan.experiment.Space, b.machine.Params(no))
+	if err != nil {
+		b.fail("trial %d: %v", no, err)
 	}
-	if e.Result != nil {
-		for _, m := range e.Result.Metrics {
-			h = mix(h, math.Float64bits(m.Value))
-		}
-	}
-	return h
+	return p
 }
 
-// removed: a checkpoint is deleted once the record that drops it is safe.
-func (b *books) removed(no core.TrialNo, id uint32) {
-	event, ok := b.deletes[ckpt{no, id}]
-	if !ok {
-		b.fail("checkpoint %d of trial %d is removed, which nobody has ordered", id, no)
-	} else if event > b.safeTo {
-		b.fail("checkpoint %d of trial %d is removed by event %d, of which only %d are safe", id, no, event, b.safeTo)
+// lossOf is a value as plugins hear of it.
+func (b *books) lossOf(value float64) float64 {
+	switch {
+	case math.IsNaN(value) || math.IsInf(value, 0):
+		return math.Inf(1)
+	case b.w.plan.maximum:
+		return -value
 	}
+	return value
 }
 
-// suggested: a searcher that has heard the same answers the same.
-func (b *books) suggested(hash uint64, requests []sdk.Request, answer sdk.Suggestions) {
-	if len(requests) == 0 {
-		return
+// trained is for how many seconds trials have trained together.
+func (b *books) trained(runs []core.TrialNo) (sum float64) {
+	for _, no := range runs {
+		sum += float64(b.machine.View(no).TrainNS) / 1e9
 	}
-	key := mix(hash, uint64(requests[0].Trial), uint64(len(requests)), requests[0].Seed)
-	said := mix(uint64(answer.Status), uint64(len(answer.Points)))
-	for _, p := range answer.Points {
-		for _, x := range p {
-			said = mix(said, math.Float64bits(x))
-		}
-	}
-	if was, again := b.answers[key]; again && was != said {
-		b.fail("the searcher is asked for suggestion %d again after the same history, and answers otherwise: %v", requests[0].Trial, answer)
-	}
-	b.answers[key] = said
+	return sum
 }
 
-// decided: a scheduler that has heard the same decides the same; hash is of all that
-// it had heard before these events.
-func (b *books) decided(hash uint64, events []sdk.Event, answer sdk.Decisions) {
-	verdict := map[uint64]sdk.Decision{}
-	for _, d := range answer.Decisions {
-		verdict[d.Event] = d
-	}
-	for i := range events {
-		if hash = mix(hash, fullHash(&events[i])); events[i].Kind != sdk.ResultReported {
+// meanLoss is that of the last results, of all runs or of those that count; nil
+// where there is none.
+func (b *books) meanLoss(runs []core.TrialNo, counting bool) []float64 {
+	sum, n := 0.0, 0
+	for _, no := range runs {
+		if v := b.machine.View(no); v.Results == 0 || counting && !b.machine.Counts(no) {
 			continue
 		}
-		d := verdict[events[i].Number]
-		said := mix(uint64(d.Verdict), d.Until)
-		if was, again := b.verdicts[hash]; again && was != said {
-			b.fail("the scheduler hears event %d again after the same history, and decides otherwise: %+v", events[i].Number, d)
+		last := math.NaN()
+		if s, ok := b.machine.Summary(no, b.machine.Metric("score")); ok {
+			last = s.Last
 		}
-		b.verdicts[hash] = said
+		sum += b.lossOf(last)
+		n++
 	}
+	if n == 0 {
+		return nil
+	}
+	if sum /= float64(n); math.IsInf(sum, 0) {
+		sum = math.Inf(1)
+	}
+	return []float64{sum}
+}
+
+func eventHash(x *sdk.Event) uint64 {
+	h := mix(x.Number, uint64(x.Kind), uint64(x.Trial), uint64(x.Attempt), x.Iteration, uint64(len(x.Losses)), math.Float64bits(x.Seconds), pointHash(x.Point))
+	for _, loss := range x.Losses {
+		h = mix(h, math.Float64bits(loss))
+	}
+	for _, c := range []byte(x.Reason) {
+		h = mix(h, uint64(c))
+	}
+	return h
 }

@@ -15,6 +15,7 @@ import (
 func (w *world) takeUp() {
 	w.number++
 	w.starts++
+	w.undisturbed = w.calm
 	w.lived.Hosts++
 	w.turning, w.deciding, w.suggesting, w.left, w.wake = false, false, false, false, 0
 	w.publishing = w.number == 1 && w.options.Torn != nil // for ever
@@ -25,7 +26,10 @@ func (w *world) takeUp() {
 	w.rig.Reported = w.books.lastTold
 	if w.one(w.faults.retell) {
 		w.rig.Reported = 0
+	} else if w.might(w.width.behind) {
+		w.rig.Reported = w.width.r.Uint64N(w.books.lastTold + 1)
 	}
+	undo := w.changeSettings()
 	w.rig.Nodes = w.rig.Nodes[:0]
 	for i, there := range w.nodes {
 		if there {
@@ -38,10 +42,12 @@ func (w *world) takeUp() {
 	t, err := w.rig.Start()
 	w.log("starts: %v", err)
 	if w.disks.dead() {
+		undo()
 		w.die("while starting")
 		return
 	}
 	if err != nil {
+		undo()
 		w.refused(err)
 		return
 	}
@@ -119,7 +125,12 @@ func (w *world) rot() {
 		if b := fs.ReadBytes(name); len(b) > 0 && w.one(w.faults.rot) {
 			b[w.r.IntN(len(b))] ^= 1 << w.r.IntN(8)
 			fs.WriteBytes(name, b)
+		} else if len(b) > 0 && w.might(w.width.torn) {
+			fs.WriteBytes(name, w.tear(b))
 		}
+	}
+	if w.might(w.width.torn / 4) {
+		w.otherSnapshot(fs.Names())
 	}
 }
 
@@ -175,7 +186,7 @@ func (w *world) leaves() {
 	w.books.left(m)
 	w.countOps()
 	w.host = nil
-	again := w.one(300) && m.Count(core.Errored) > 0
+	again := w.one(300) && m.Count(core.Errored) > 0 || w.might(w.width.change)
 	w.done = (outcome == core.Finished || outcome == core.StoppedByUser) && !again
 	w.lived.Outcome = outcome
 	w.disks.die(journaltest.Kill) // nothing of the process is left

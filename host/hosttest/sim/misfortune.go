@@ -42,6 +42,9 @@ func (w *world) misfortune() {
 	if w.one(f.jump) {
 		w.clock.jump(w.clock.zones[w.clock.zone] + between(w.r, -100*time.Second, 100*time.Second)*pick(w.r, []int64{1, 1, 1_000_000}))
 	}
+	if w.might(w.width.era) {
+		w.era()
+	}
 	if w.one(f.user) {
 		w.user()
 	}

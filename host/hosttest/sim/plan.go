@@ -4,26 +4,24 @@ import (
 	"cmp"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 
 	"github.com/tunehost/tunehost/core/resource"
-	"github.com/tunehost/tunehost/host/config"
 )
 
 // plan is what a seed draws before anything happens: the experiment, and how much
 // of each fault there is.
 type plan struct {
-	text       string
-	experiment *config.Experiment
+	settings
 	nodes      []resource.Node
 	saves      bool
 	segment    int64
 	snapshots  uint64
-	trials     int
 	iterations uint64 // that a trial trains at most
 	events     int    // before the faults stop
 	scheduler  string
 	remembers  bool // plugins make snapshots
+	plateau    *plateau
+	results    int  // that end the experiment; 0: none
 	maximum    bool // the objective is maximised
 
 	faults faults
@@ -61,7 +59,7 @@ func drawFaults(r *rand.Rand) faults {
 	}
 }
 
-func draw(seed uint64, r *rand.Rand, o Options) (*plan, error) {
+func draw(seed uint64, r, wide *rand.Rand, o Options) (*plan, error) {
 	p := &plan{faults: drawFaults(r), saves: r.IntN(6) > 0, events: 20 + r.IntN(600),
 		segment: []int64{0, 2048, 8192}[r.IntN(3)], snapshots: []uint64{0, 1, 3, 7, 20}[r.IntN(5)]}
 	p.remembers = r.IntN(2) == 0
@@ -71,11 +69,7 @@ func draw(seed uint64, r *rand.Rand, o Options) (*plan, error) {
 		p.trials, p.iterations = 1+r.IntN(3), 1+r.Uint64N(3)
 	}
 	p.segment, p.snapshots = cmp.Or(o.SegmentBytes, p.segment), cmp.Or(o.SnapshotEvery, p.snapshots)
-	p.text = p.file(seed, r)
-	var err error
-	if p.experiment, err = config.Parse("sim.yaml", []byte(p.text), config.WithoutTrainable()); err != nil {
-		return nil, fmt.Errorf("%w in\n%s", err, p.text)
-	}
+	p.file(seed, r)
 	for i := range []int{1, 1, 1, 2, 2, 3}[r.IntN(6)] {
 		capacity, err := resource.ParseBundle(fmt.Sprintf("cpu=%d", 1+r.IntN(4)+max(0, 1-i)))
 		if err != nil {
@@ -83,7 +77,10 @@ func draw(seed uint64, r *rand.Rand, o Options) (*plan, error) {
 		}
 		p.nodes = append(p.nodes, resource.Node{ID: uint32(i + 1), Name: fmt.Sprint("node", i+1), Capacity: capacity})
 	}
-	return p, nil
+	if !o.Narrow && !o.Small {
+		p.widen(wide)
+	}
+	return p, p.parse()
 }
 
 var searchers = []string{"random", "random", "sobol", "tpe", "{plugin: tpe, startup: 3}", "evolution", "{plugin: grid, resolution: 3}", "cmaes", "auto", "nsga2", "bohb"}
@@ -99,65 +96,71 @@ func (p *plan) schedulers() []string {
 			fmt.Sprintf("{plugin: asha, max: %d, type: promotion, brackets: 2}", max(n, 4)),
 			fmt.Sprintf("{plugin: hyperband, max: %d}", max(n, 3)), fmt.Sprintf("{plugin: bohb, max: %d}", max(n, 3)),
 			fmt.Sprintf("{plugin: pbt, interval: 2, max: %d}", n), fmt.Sprintf("{plugin: pbt, interval: 1, max: %d, sync: true}", n),
-			fmt.Sprintf("{plugin: pb2, interval: 2, max: %d}", n))
+			fmt.Sprintf("{plugin: pb2, interval: 2, max: %d}", n), fmt.Sprintf("{plugin: mf-pbt, interval: 1, periods: [1, 2], quantile: 0.34, max: %d}", n),
+			fmt.Sprintf("{plugin: mf-pbt, interval: 1, periods: [1, 3], quantile: 0.34, max: %d, sync: true}", n))
 	}
 	return all
 }
 
-// file writes the experiment file.
-func (p *plan) file(seed uint64, r *rand.Rand) string {
-	var b strings.Builder
-	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+// file draws what is in the experiment file.
+func (p *plan) file(seed uint64, r *rand.Rand) {
 	p.scheduler = pick(r, p.schedulers())
-	line("version: 1\nname: sim\nseed: %d", seed)
+	p.set("version", "1")
+	p.set("name", "sim")
+	p.set("seed", "%d", seed)
 	mode := pick(r, []string{"max", "min"})
 	p.maximum = mode == "max"
-	line("objective: {metric: score, mode: %s}", mode)
-	line("searcher: %s\nscheduler: %s", pick(r, searchers), p.scheduler)
-	line("space:\n  x: {uniform: [0, 1]}\n  lr: {loguniform: [1e-5, 1]}\n  kind: {choice: [a, b, c]}")
-	line("trials: %d\nwait_for_resources: true", p.trials)
-	line("resources: {cpu: %s}", pick(r, []string{"1", "1", "2", "0.5"}))
+	p.set("objective", "{metric: score, mode: %s}", mode)
+	p.search(pick(r, searchers))
+	p.set("scheduler", "%s", p.scheduler)
+	p.set("space", "{x: {uniform: [0, 1]}, lr: {loguniform: [1e-5, 1]}, kind: {choice: [a, b, c]}}")
+	p.set("trials", "%d", p.trials)
+	p.set("wait_for_resources", "true")
+	p.set("resources", "{cpu: %s}", pick(r, []string{"1", "1", "2", "0.5"}))
 	if r.IntN(2) == 0 {
-		line("concurrency: %d", 1+r.IntN(5))
+		p.set("concurrency", "%d", 1+r.IntN(5))
 	}
 	if r.IntN(6) == 0 {
-		line("repeat: %d", 2+r.IntN(2))
+		p.set("repeat", "%d", 2+r.IntN(2))
 	}
 	if r.IntN(4) == 0 && p.trials > 1 {
-		line("points: [{x: 0.5}, {x: 0.1, kind: b}]")
+		p.set("points", "[{x: 0.5}, {x: 0.1, kind: b}]")
 	}
-	p.endings(r, line)
-	return b.String()
+	p.endings(r)
 }
 
-func (p *plan) endings(r *rand.Rand, line func(string, ...any)) {
+func (p *plan) endings(r *rand.Rand) {
 	if r.IntN(3) > 0 {
-		line("failures: {retries: %d}", r.IntN(5)-1)
+		p.set("failures", "{retries: %d}", r.IntN(5)-1)
 	} else if r.IntN(8) == 0 {
-		line("failures: {fail_fast: %s}", pick(r, []string{"true", "raise"}))
+		p.set("failures", "{fail_fast: %s}", pick(r, []string{"true", "raise"}))
 	}
 	if r.IntN(3) > 0 {
-		checkpoint := fmt.Sprintf("every: %d, at_end: %t", r.IntN(4), r.IntN(2) == 0)
-		if r.IntN(2) == 0 {
-			checkpoint += fmt.Sprintf(", keep: %d", 1+r.IntN(3))
-		}
-		if r.IntN(3) == 0 {
-			checkpoint += ", score: score, mode: max"
-		}
-		if r.IntN(4) == 0 {
-			checkpoint += fmt.Sprintf(", disk: %d", 30+r.IntN(300))
-		}
-		line("checkpoint: {%s}", checkpoint)
+		p.checkpoints(r)
 	}
 	if r.IntN(2) == 0 {
-		line("stop: {iteration: %d}", 1+r.Uint64N(p.iterations+2))
+		p.set("stop", "{iteration: %d}", 1+r.Uint64N(p.iterations+2))
 	}
 	if r.IntN(12) == 0 {
-		line("budget: {time: %ds}", 10+r.IntN(200))
+		p.set("budget", "{time: %ds}", 10+r.IntN(200))
 	} else if r.IntN(8) == 0 {
-		line("budget: {trials_failed: %d}", 1+r.IntN(4))
+		p.set("budget", "{trials_failed: %d}", 1+r.IntN(4))
 	}
-	line("strict_metrics: %t", r.IntN(4) > 0)
+	p.set("strict_metrics", "%t", r.IntN(4) > 0)
+}
+
+func (p *plan) checkpoints(r *rand.Rand) {
+	checkpoint := fmt.Sprintf("every: %d, at_end: %t", r.IntN(4), r.IntN(2) == 0)
+	if r.IntN(2) == 0 {
+		checkpoint += fmt.Sprintf(", keep: %d", 1+r.IntN(3))
+	}
+	if r.IntN(3) == 0 {
+		checkpoint += ", score: score, mode: max"
+	}
+	if r.IntN(4) == 0 {
+		checkpoint += fmt.Sprintf(", disk: %d", 30+r.IntN(300))
+	}
+	p.set("checkpoint", "{%s}", checkpoint)
 }
 
 func pick[T any](r *rand.Rand, list []T) T { return list[r.IntN(len(list))] }

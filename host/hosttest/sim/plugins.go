@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
+	"hash/fnv"
 	"math"
 	"slices"
 	"time"
@@ -36,7 +38,7 @@ func (w *world) searcher(p sdk.SearcherPlugin) sdk.SearcherPlugin {
 	p.Open = func(problem sdk.Problem, options []byte) (sdk.Searcher, sdk.Traits, error) {
 		w.opening()
 		s, traits, err := open(problem, options)
-		x := &searcher{ear: ear{w: w, chain: &w.books.searcher}, Searcher: s}
+		x := &searcher{ear: ear{w: w, chain: &w.books.searcher, who: identity(p.Name, problem, options)}, Searcher: s}
 		if !w.plan.remembers {
 			return x, traits, err
 		}
@@ -51,7 +53,7 @@ func (w *world) schedulerPlugin(p sdk.SchedulerPlugin) sdk.SchedulerPlugin {
 	p.Open = func(problem sdk.Problem, options []byte) (sdk.Scheduler, sdk.Traits, error) {
 		w.opening()
 		s, traits, err := open(problem, options)
-		x := &scheduler{ear: ear{w: w, chain: &w.books.scheduler}, Scheduler: s}
+		x := &scheduler{ear: ear{w: w, chain: &w.books.scheduler, who: identity(p.Name, problem, options)}, Scheduler: s}
 		if !w.plan.remembers {
 			return x, traits, err
 		}
@@ -62,6 +64,13 @@ func (w *world) schedulerPlugin(p sdk.SchedulerPlugin) sdk.SchedulerPlugin {
 		return &rememberingScheduler{x, memory{&x.ear}}, traits, err
 	}
 	return p
+}
+
+// identity tells plugins that may answer differently to the same history.
+func identity(name string, p sdk.Problem, options []byte) uint64 {
+	h := fnv.New64a()
+	fmt.Fprintln(h, name, string(options), p.Seed, p.Trials, p.Concurrency, string(p.Request), string(p.Capacity))
+	return h.Sum64()
 }
 
 // opening comes before a plugin is opened. One that cannot be does not say so: an
@@ -89,11 +98,9 @@ func (w *world) trouble() error {
 type ear struct {
 	w     *world
 	chain *chain
-	hash  uint64
-	last  uint64
-	// full has the losses, too, which a loss of power may change: another attempt
-	// of the same number reports what it likes.
-	full uint64
+	who   uint64 // the plugin, its options and its problem
+	hash  uint64 // of all that it has heard
+	last  uint64 // event
 
 	events   []sdk.Event // all of them, where it remembers
 	restored func([]sdk.Event) error
@@ -109,25 +116,12 @@ func (e *ear) listen(events []sdk.Event) {
 		if x.Number <= e.last {
 			b.fail("a plugin hears event %d after event %d", x.Number, e.last)
 		}
-		e.hash, e.last = mix(e.hash, heardHash(x)), x.Number
-		e.full = mix(e.full, fullHash(x))
-		b.loss(x)
+		e.hash, e.last = mix(e.hash, eventHash(x)), x.Number
+		if want, ok := e.chain.at(x.Number); !ok || want.hash != e.hash {
+			b.fail("what a plugin has heard up to event %d is not what happened; it heard %+v, and the last should be %+v", x.Number, x, want.want)
+			return
+		}
 	}
-	if want, ok := e.chain.at(e.last); len(events) > 0 && (!ok || want != e.hash) {
-		b.fail("what a plugin has heard up to event %d is not what happened", e.last)
-	}
-}
-
-func heardHash(x *sdk.Event) uint64 {
-	return mix(x.Number, uint64(x.Kind), uint64(x.Trial), uint64(x.Attempt), x.Iteration)
-}
-
-func fullHash(x *sdk.Event) uint64 {
-	h := heardHash(x)
-	for _, loss := range x.Losses {
-		h = mix(h, math.Float64bits(loss))
-	}
-	return h
 }
 
 // memory makes snapshots of a plugin that makes none itself: the events that it has
@@ -142,7 +136,7 @@ func (m memory) Snapshot() ([]byte, error) {
 	w := m.ear.w
 	w.memories = append(w.memories, slices.Clip(m.ear.events))
 	var b []byte
-	for _, x := range []uint64{m.ear.hash, m.ear.last, uint64(len(w.memories))} {
+	for _, x := range []uint64{m.ear.hash, m.ear.last, uint64(len(w.memories)), m.ear.who} {
 		b = binary.BigEndian.AppendUint64(b, x)
 	}
 	return b, nil
@@ -153,15 +147,12 @@ func (m memory) Restore(b []byte) error {
 	if err := m.ear.w.trouble(); err != nil {
 		return err
 	}
-	if len(b) != 24 || len(m.ear.events) > 0 {
-		return errors.New("that is no snapshot, or no time for one")
+	if len(b) != 32 || len(m.ear.events) > 0 || binary.BigEndian.Uint64(b[24:]) != m.ear.who {
+		m.ear.w.books.fail("a plugin is opened with what is no snapshot of it: %x", b)
+		return errors.New("that is no snapshot")
 	}
 	m.ear.hash, m.ear.last = binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])
 	m.ear.events = m.ear.w.memories[binary.BigEndian.Uint64(b[16:])-1]
-	m.ear.full = 0
-	for i := range m.ear.events {
-		m.ear.full = mix(m.ear.full, fullHash(&m.ear.events[i]))
-	}
 	return m.ear.restored(m.ear.events)
 }
 
@@ -201,7 +192,7 @@ func (s *searcher) Suggest(ctx context.Context, requests []sdk.Request) (sdk.Sug
 	if s.w.one(s.w.faults.garbage) {
 		return s.w.garbled(answer), nil
 	}
-	s.w.books.suggested(s.full, requests, answer)
+	s.w.books.suggested(s.who, s.hash, requests, answer)
 	return answer, nil
 }
 
@@ -228,14 +219,14 @@ func (s *scheduler) Decide(ctx context.Context, events []sdk.Event) (sdk.Decisio
 	if err := s.w.trouble(); err != nil {
 		return sdk.Decisions{}, err
 	}
-	before := s.full
+	before := s.hash
 	s.listen(events)
 	answer, err := s.Scheduler.Decide(ctx, events)
 	if err == nil && s.w.one(s.w.faults.garbage) && len(events) > 0 {
 		return sdk.Decisions{Decisions: []sdk.Decision{{Event: events[0].Number + 1000, Verdict: 9}}}, nil
 	}
 	if err == nil {
-		s.w.books.decided(before, events, answer)
+		s.w.books.decides(s.who, before, events, answer)
 	}
 	return answer, err
 }

@@ -42,13 +42,14 @@ func TestSeeds(t *testing.T) {
 	t.Log(sum)
 }
 
-// kept are seeds that failed once. When the drawing of lives changes, a seed means
-// another life: what was found has a test of its own beside it.
+// kept are seeds that failed once, in the world as it was then. When the drawing of
+// lives changes, a seed means another life: what was found has a test of its own
+// beside it.
 var kept = []uint64{170, 219, 231, 4752, 1795294997473}
 
 func TestKeptSeeds(t *testing.T) {
 	for _, s := range kept {
-		live(t, s, Options{})
+		live(t, s, Options{Narrow: true})
 	}
 }
 

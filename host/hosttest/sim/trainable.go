@@ -166,7 +166,7 @@ func (w *world) result(p *proc) sdk.Result {
 	}
 	x := sdk.Result{Iteration: p.iteration, Metrics: []sdk.Metric{{Name: "score", Value: value}}, Done: p.iteration == p.length && w.r.IntN(2) == 0}
 	if w.r.IntN(4) == 0 {
-		x.Metrics = append(x.Metrics, sdk.Metric{Name: fmt.Sprint("m", w.r.IntN(3)), Value: value})
+		x.Metrics = append(x.Metrics, sdk.Metric{Name: fmt.Sprint("m", w.r.IntN(3)), Value: value + 1})
 	}
 	if w.r.IntN(10) == 0 {
 		x.Checkpoint = "own"

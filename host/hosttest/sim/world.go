@@ -21,6 +21,8 @@ type Options struct {
 	// SegmentBytes and SnapshotEvery replace what the seed draws, where not 0.
 	SegmentBytes  int64
 	SnapshotEvery uint64
+	// Narrow: the world is as it was when the first seeds were kept; see width.
+	Narrow bool
 	// Small draws a small experiment.
 	Small bool
 	// Deaths are planned beside those that the seed draws.
@@ -64,6 +66,7 @@ type world struct {
 	options Options
 	plan    *plan
 	faults  faults
+	width   width
 	calm    bool
 	disks   *disks
 	books   *books
@@ -85,7 +88,9 @@ type world struct {
 	left     bool // the user has told the host to leave
 	done     bool
 	starts   int // hosts since the faults stopped
-	waits    int // for room, in this step
+	// undisturbed: all was calm when the host started.
+	undisturbed bool
+	waits       int // for room, in this step
 }
 
 type ckpt struct {
@@ -116,7 +121,9 @@ func newWorld(seed uint64, o Options) (*world, error) {
 	w := &world{clock: newClock(), seed: seed, r: rand.New(rand.NewPCG(seed, 0x73696d)), options: o, disks: newDisks(seed),
 		procs: map[core.TrialNo]*proc{}, present: map[ckpt]uint64{}, damaged: map[ckpt]bool{}}
 	var err error
-	if w.plan, err = draw(seed, w.r, o); err != nil {
+	wide := rand.New(rand.NewPCG(seed, 0x77696465))
+	w.width = drawWidth(wide, o)
+	if w.plan, err = draw(seed, w.r, wide, o); err != nil {
 		return w, err
 	}
 	w.faults, w.calm = w.plan.faults, o.Calm
@@ -127,9 +134,10 @@ func newWorld(seed uint64, o Options) (*world, error) {
 	}
 	w.clock.wait = w.waitForRoom
 	p := w.plan
-	w.rig = &host.Rig{Experiment: p.experiment, Seed: *p.experiment.Seed, RunID: journal.RunID{1, byte(seed)}, Plugins: w.registry(), Clock: w.clock,
+	w.rig = &host.Rig{Seed: *p.experiment.Seed, RunID: journal.RunID{1, byte(seed)}, Clock: w.clock,
 		SegmentBytes: p.segment, SnapshotEvery: p.snapshots, Snapshots: shelf{func() *journaltest.FS { return w.disks.snapshots }},
 		Saves: p.saves, Witness: w}
+	w.settle()
 	return w, nil
 }
 

@@ -2,9 +2,7 @@ package torture
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -63,7 +61,7 @@ func (x *experiment) recorded(t testing.TB) map[core.TrialNo][]*core.ResultRepor
 		}
 		return nil
 	})
-	if err != nil && !errors.Is(err, io.EOF) || opened.Cut != nil {
+	if err != nil || opened.Cut != nil {
 		t.Errorf("the record: %v, %v", err, opened.Cut)
 	}
 	return list

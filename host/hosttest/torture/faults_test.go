@@ -284,8 +284,9 @@ func frozenRecord(t testing.TB, h *host, _ *rand.Rand) {
 		return
 	}
 	defer f.Close()
-	if setImmutable(f, true) != nil {
-		return // not on this file system
+	if err := setImmutable(f, true); err != nil {
+		h.spared = "this file system cannot freeze a file: " + err.Error()
+		return
 	}
 	h.excuse("operation not permitted")
 	h.within(5 * time.Second) // it may be writing to a newer one

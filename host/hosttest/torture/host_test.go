@@ -19,12 +19,14 @@ type host struct {
 	pid     int
 	out     string // the name of a file: a pipe would be held by what it leaves behind
 	exit    chan int
-	status  int
+	status  int            // less than 0: a signal has ended it
+	by      syscall.Signal // that one
 	ended   bool
 	excuses []string // what it may say when it fails, for what was done to it
 	killed  bool
 	told    bool // to stop
 	harmed  bool
+	spared  string // why a fault cannot be done here at all
 }
 
 func (x *experiment) start(t testing.TB, more ...string) *host {
@@ -40,9 +42,21 @@ func (x *experiment) start(t testing.TB, more ...string) *host {
 	h.pid = cmd.Process.Pid
 	go func() {
 		_ = cmd.Wait()
+		h.by = cmd.ProcessState.Sys().(syscall.WaitStatus).Signal()
 		h.exit <- cmd.ProcessState.ExitCode()
 	}()
 	return h
+}
+
+// written is how much is in the record.
+func (x *experiment) written() (bytes int64) {
+	list, _ := filepath.Glob(filepath.Join(x.dir, "journal", "*.tj"))
+	for _, name := range list {
+		if info, err := os.Stat(name); err == nil {
+			bytes += info.Size()
+		}
+	}
+	return bytes
 }
 
 func (h *host) said() string {
@@ -113,7 +127,7 @@ func (h *host) judge(t testing.TB) {
 		t.Errorf("the host has panicked:\n%s", said)
 	}
 	switch {
-	case h.status == 0, h.status < 0 && h.killed, h.status == 130 && h.told, h.status < 0 && h.told:
+	case h.status == 0, h.by == syscall.SIGKILL && h.killed, h.status == 130 && h.told, h.by == syscall.SIGINT && h.told:
 		return
 	case h.status == 1 && h.x.tampered && strings.Contains(said, " failed"):
 		return
@@ -124,7 +138,7 @@ func (h *host) judge(t testing.TB) {
 			return
 		}
 	}
-	t.Errorf("the host ended with status %d:\n%s", h.status, said)
+	t.Errorf("the host ended with status %d (%v):\n%s", h.status, h.by, said)
 }
 
 // oneLine: a host that fails says why once, in one line.

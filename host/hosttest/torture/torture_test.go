@@ -1,10 +1,14 @@
 package torture
 
 import (
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -27,12 +31,43 @@ var (
 var counters = struct {
 	sync.Mutex
 	of map[string]int
-}{of: map[string]int{}}
+	// tried and suffered are how often each fault was drawn, and was done indeed.
+	tried, suffered map[string]int
+}{of: map[string]int{}, tried: map[string]int{}, suffered: map[string]int{}}
 
 func count(what string) {
 	counters.Lock()
 	counters.of[what]++
 	counters.Unlock()
+}
+
+// inflict does a fault to a host, and notes whether it could.
+func (h *host) inflict(t testing.TB, f fault, rng *rand.Rand) {
+	before := h.harmed
+	h.harmed = false
+	f.do(t, h, rng)
+	counters.Lock()
+	counters.tried[f.name]++
+	if h.harmed {
+		counters.suffered[f.name]++
+	}
+	if h.spared != "" {
+		counters.suffered[f.name]++ // none can here
+	}
+	counters.Unlock()
+	h.harmed = h.harmed || before
+}
+
+// checkSuffered: a fault that is drawn again and again, and never comes to anything,
+// tests nothing.
+func checkSuffered(t *testing.T) {
+	counters.Lock()
+	defer counters.Unlock()
+	for name, n := range counters.tried {
+		if n >= 20 && counters.suffered[name] == 0 {
+			t.Errorf("%q was tried %d times, and nothing has ever suffered it", name, n)
+		}
+	}
 }
 
 func counted() string {
@@ -81,6 +116,7 @@ func TestTorture(t *testing.T) {
 			})
 		}
 	})
+	checkSuffered(t)
 	t.Logf("\n%s", counted())
 }
 
@@ -118,10 +154,14 @@ func torture(t *testing.T, seed uint64, faults int) {
 // ends; it says whether the experiment is done.
 func (x *experiment) suffer(t testing.TB, rng *rand.Rand, faults *int) (done bool) {
 	x.left = false
+	before := x.written()
 	h := x.start(t)
+	if rng.IntN(2) == 0 { // on a slow machine all would come before anything has begun, else
+		h.await(t, patience, func() bool { return x.written() > before })
+	}
 	for *faults > 0 && !h.within(time.Duration(rng.ExpFloat64()*float64(250*time.Millisecond))) {
 		f := draw(x, rng)
-		f.do(t, h, rng)
+		h.inflict(t, f, rng)
 		*faults--
 	}
 	h.ends(t)
@@ -145,6 +185,9 @@ func (x *experiment) alone(t testing.TB) {
 // permission that was taken away, and for nothing else.
 func (x *experiment) forPermission(t testing.TB) (failed bool) {
 	t.Helper()
+	if _, err := os.Stat(filepath.Join(x.dir, "experiment.yaml")); errors.Is(err, fs.ErrNotExist) {
+		return false // no host has lived for long enough to begin it
+	}
 	e, err := analysis.Open(x.dir)
 	must(t, err)
 	defer e.Close()

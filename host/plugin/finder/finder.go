@@ -171,8 +171,15 @@ func (f *Finder) unknown(kind sdk.Kind, name string) error {
 		names = append(names, here...)
 		looked = append(looked, place.Dir+content(place, here))
 	}
-	return fmt.Errorf("there is no %s %q; bundled are %s; looked in %s%s", what, name, strings.Join(bundledNames, ", "),
-		strings.Join(looked, ", "), nearest.Hint(name, append(names, bundledNames...)))
+	hint := nearest.Hint(name, append(names, bundledNames...))
+	if other := f.known("", name); other != nil {
+		hint = fmt.Sprintf("; %q is a %s", name, other.Kind)
+	}
+	bundled := "none is bundled"
+	if len(bundledNames) > 0 {
+		bundled = "bundled are " + strings.Join(bundledNames, ", ")
+	}
+	return fmt.Errorf("there is no %s %q; %s; looked in %s%s", what, name, bundled, strings.Join(looked, ", "), hint)
 }
 
 func (f *Finder) bundledNames(kind sdk.Kind) (names []string) {

@@ -122,7 +122,7 @@ func (p *Process) crashed(call string, err error) error {
 	if how == "" {
 		how = "closed its connection"
 		p.runner.kill()
-		p.runner.status(time.Second) // let its last words come
+		p.runner.status(exitWait) // let its last words come
 	}
 	return p.failure(plugin.Crashed, fmt.Sprintf("%s in %s", how, call), err)
 }

@@ -21,7 +21,7 @@ import (
 
 // Limits of plugin processes.
 const (
-	defaultStartTimeout = 15 * time.Second
+	defaultStartTimeout = time.Minute
 	defaultCloseGrace   = 5 * time.Second
 	// maxReceive is the largest message taken from a plugin, in bytes.
 	maxReceive = 4 << 20
@@ -29,7 +29,7 @@ const (
 	maxSnapshot = 16 << 20
 	// exitWait is how long a broken connection waits for the process's exit
 	// status, which makes the better message.
-	exitWait = 2 * time.Second
+	exitWait = 10 * time.Second
 )
 
 // Config is a plugin process to be started.
@@ -58,7 +58,7 @@ type Config struct {
 	// be read, for messages.
 	Log     func(Line)
 	LogPath string
-	// StartTimeout is the time to answer the handshake in (0: 15 s), and
+	// StartTimeout is the time to answer the handshake in (0: a minute), and
 	// CloseGrace the time to end in order (0: 5 s).
 	StartTimeout time.Duration
 	CloseGrace   time.Duration

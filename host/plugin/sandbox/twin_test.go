@@ -187,7 +187,7 @@ func (m twins) schedulers(t *testing.T) {
 			continue // it never decides
 		case "asha", "pasha", "hyperband", "moasha", "bohb":
 			options = `{"max": 27}`
-		case "pbt", "pb2":
+		case "pbt", "pb2", "mf-pbt":
 			options = `{"interval": 3}`
 		case "pbt-replay":
 			options = `{"policy": [{"iteration": 5, "params": {}}, {"iteration": 9, "params": {}}]}`

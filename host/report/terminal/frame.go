@@ -104,7 +104,10 @@ func join(texts ...string) string {
 func stateText(st report.Status, p style) string {
 	colour := map[string]string{"running": cyan, "finished": green, "failed": red}[st.State]
 	text := clean(st.State)
-	if st.Reason != "" && st.Reason != st.State {
+	switch {
+	case strings.HasPrefix(st.Reason, st.State+" "):
+		text = clean(st.Reason)
+	case st.Reason != "" && st.Reason != st.State:
 		text += " (" + clean(st.Reason) + ")"
 	}
 	return p.paint(colour, text)

@@ -8,6 +8,9 @@ import (
 	"github.com/tunehost/tunehost/host/report"
 )
 
+// maxReason is how much of the reason why it ended fits the line: the summary has all.
+const maxReason = 80
+
 // statusLine is the whole status on one line, for logs and pipes; without the
 // time it is the same as long as nothing happens.
 func statusLine(st report.Status) (line, withoutTime string) {
@@ -19,7 +22,9 @@ func statusLine(st report.Status) (line, withoutTime string) {
 	if st.Best != nil {
 		best = fmt.Sprintf("best %s %s by %s", clean(st.Objective.Metric), number(st.Best.Value, 5), bestName(st.Best))
 	}
-	withoutTime = join(stateText(st, false), done, strings.ReplaceAll(counts(st, false), " · ", ", "), best,
+	short := st
+	short.Reason = cut(clean(st.Reason), maxReason)
+	withoutTime = join(stateText(short, false), done, strings.ReplaceAll(counts(st, false), " · ", ", "), best,
 		strings.ReplaceAll(resources(st), " · ", ", "))
 	return join(duration(st.Elapsed), withoutTime, left(st)), withoutTime
 }

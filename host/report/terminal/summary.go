@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -24,19 +25,41 @@ type End struct {
 	// Args are the flags without which File would be another experiment.
 	Args  []string
 	Color bool
+	// Below: a table stands right above.
+	Below bool
+	// URL is the experiment's, where its storage is elsewhere: commands take it on
+	// every machine.
+	URL string
+	// Front are the trials that no other one beats in all objectives, where there
+	// are several.
+	Front []Member
+}
+
+// Member is a trial of the Pareto front with its values of the objectives.
+type Member struct {
+	Trial   report.Trial
+	Metrics []report.Metric
 }
 
 const (
 	maxFailures     = 10
 	maxFailureLines = 6
 	labelWidth      = 8
+	maxFront        = 10
 )
 
 // Summary writes the best trial, what failed, and how to go on (B-078, B-123).
 func Summary(w io.Writer, e End) error {
 	s := &summary{End: e, paint: style(e.Color)}
+	if e.Below {
+		s.text.WriteString("\n")
+	}
 	s.title()
-	s.bestTrial()
+	if len(e.Front) > 0 {
+		s.front()
+	} else {
+		s.bestTrial()
+	}
 	s.failures()
 	s.commands()
 	_, err := io.WriteString(w, s.text.String())
@@ -80,6 +103,26 @@ func (s *summary) bestTrial() {
 	s.item("files", s.shown(best.Trial.Dir))
 }
 
+// front lists the Pareto front.
+func (s *summary) front() {
+	var names []string
+	for _, m := range s.Front[0].Metrics {
+		names = append(names, clean(m.Name))
+	}
+	all := strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+	s.item("best", s.paint.paint(bold, plural(len(s.Front), "trial"))+" that no other beats in "+all)
+	for _, m := range s.Front[:min(len(s.Front), maxFront)] {
+		var values []string
+		for _, x := range m.Metrics {
+			values = append(values, clean(x.Name)+" "+number(x.Value, 6))
+		}
+		s.item("", join(trialName(m.Trial.Number)+"  "+strings.Join(values, "  "), s.paint.paint(faint, paramText(readParams(m.Trial.Params)))))
+	}
+	if more := len(s.Front) - maxFront; more > 0 {
+		s.item("", fmt.Sprintf("… %d more", more))
+	}
+}
+
 // shown is a path below the experiment's directory as the user would type it.
 func (s *summary) shown(path string) string {
 	if rel, err := filepath.Rel(s.Status.Dir, path); err == nil && filepath.IsLocal(rel) {
@@ -115,7 +158,7 @@ func (s *summary) failures() {
 	}
 }
 
-// group is trials that failed with the same message.
+// group is trials that failed with the same message, but for the place of their own files.
 type group struct {
 	message string
 	trials  []report.Trial
@@ -125,10 +168,14 @@ func sameMessage(trials []report.Trial) []*group {
 	var list []*group
 	by := map[string]*group{}
 	for _, t := range trials {
-		g := by[t.Error]
+		said := t.Error
+		if t.Dir != "" {
+			said = strings.ReplaceAll(said, t.Dir, "")
+		}
+		g := by[said]
 		if g == nil {
 			g = &group{message: t.Error}
-			by[t.Error] = g
+			by[said] = g
 			list = append(list, g)
 		}
 		g.trials = append(g.trials, t)
@@ -165,20 +212,23 @@ func messageLines(message string) []string {
 
 // commands says how to go on.
 func (s *summary) commands() {
-	dir := quote(s.Dir)
+	dir := quote(cmp.Or(s.URL, s.Dir))
 	list := [][2]string{{"tunehost trials " + dir, "all trials"}}
-	if s.Status.Best != nil {
+	switch {
+	case len(s.Front) > 0:
+		list = append(list, [2]string{"tunehost best " + dir, "the best trials with their parameters"})
+	case s.Status.Best != nil:
 		list = append(list, [2]string{"tunehost best " + dir, "the best trial again"})
 	}
 	again := "tunehost resume " + dir
 	if s.File != "" {
-		again = "tunehost run " + quote(s.File)
-		for _, arg := range s.Args {
-			again += " " + quote(arg)
-		}
+		again = s.again(func(string) bool { return true })
 	}
 	if s.goesOn() {
 		list = append(list, [2]string{again, "go on where it stopped"})
+	}
+	if s.File != "" && s.Status.State == "finished" && s.Status.Planned > 0 && s.Status.Best != nil {
+		list = append(list, [2]string{s.again(func(arg string) bool { return !strings.HasPrefix(arg, "trials=") }) + " --set trials=N", "go on with more trials, N in all"})
 	}
 	if s.File != "" && s.Status.Counts[core.Errored] > 0 {
 		list = append(list, [2]string{again + " --resume errored_only", "run the failed trials again"})
@@ -193,6 +243,18 @@ func (s *summary) commands() {
 		s.item(label, pad(c[0], wide, false)+"  "+s.paint.paint(faint, c[1]))
 		label = ""
 	}
+}
+
+// again is the command that takes the experiment up, with those flags whose value
+// is wanted.
+func (s *summary) again(wanted func(value string) bool) string {
+	text := "tunehost run " + quote(s.File)
+	for i := 0; i+1 < len(s.Args); i += 2 {
+		if wanted(s.Args[i+1]) {
+			text += " " + quote(s.Args[i]) + " " + quote(s.Args[i+1])
+		}
+	}
+	return text
 }
 
 // goesOn says whether something is left to do: a user may stop an experiment

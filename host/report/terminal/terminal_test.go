@@ -163,7 +163,10 @@ func TestSummaries(t *testing.T) {
 		"summary_finished":    {Status: (&fake{planned: 100, done: 100, elapsed: 724 * time.Second, state: "finished"}).Status(), File: "digits.yaml"},
 		"summary_failed":      {Status: (&fake{planned: 100, done: 100, failed: 14, elapsed: 724 * time.Second, state: "finished"}).Status(), Failed: failures(12), File: "my digits.yaml"},
 		"summary_interrupted": {Status: running().Status()},
-		"summary_nothing":     {Status: (&fake{planned: 1, state: "stopped"}).Status(), File: "digits.yaml"},
+		"summary_front": {Status: (&fake{planned: 40, done: 40, elapsed: 62 * time.Second, state: "finished"}).Status(), File: "digits.yaml", Front: front(12), Below: true,
+			URL: "s3://bucket/digits", Args: []string{"--set", "trials=40", "--set", "seed=1"}},
+		"summary_stopped": {Status: report.Status{Name: "digits", State: "stopped", Reason: "stopped by the user", Planned: 3}},
+		"summary_nothing": {Status: (&fake{planned: 1, state: "stopped"}).Status(), File: "digits.yaml"},
 	} {
 		e.Dir = "results/digits"
 		if name == "summary_interrupted" {
@@ -175,6 +178,15 @@ func TestSummaries(t *testing.T) {
 		}
 		golden(t, name, out.String())
 	}
+}
+
+// front are n trials that no other beats.
+func front(n int) (list []Member) {
+	for i := range n {
+		list = append(list, Member{Trial: report.Trial{Number: core.TrialNo(2 * i), Params: params(i)},
+			Metrics: []report.Metric{{Name: "accuracy", Value: 0.5 + float64(i)/100}, {Name: "seconds", Value: float64(10 + i)}}})
+	}
+	return list
 }
 
 func started(no core.TrialNo) report.Event {
@@ -242,5 +254,21 @@ func TestNothingToGoOnWith(t *testing.T) {
 		if got := strings.Contains(b.String(), "go on where it stopped"); got != want {
 			t.Errorf("%d of 4 over: %v\n%s", done, got, b.String())
 		}
+	}
+}
+
+// B-078: messages that differ in the trial's own directory alone are told once.
+func TestSameFailureInOtherPlaces(t *testing.T) {
+	var failed []report.Trial
+	for no := range core.TrialNo(3) {
+		dir := fmt.Sprintf("/results/x/trials/%05d_a", no)
+		failed = append(failed, report.Trial{Number: no, Dir: dir, Error: "exit status 2: cannot open " + dir + "/data"})
+	}
+	if groups := sameMessage(failed); len(groups) != 1 || len(groups[0].trials) != 3 {
+		t.Errorf("%d groups, want one of 3 trials", len(groups))
+	}
+	failed[1].Error = "killed"
+	if groups := sameMessage(failed); len(groups) != 2 {
+		t.Errorf("%d groups, want 2", len(groups))
 	}
 }

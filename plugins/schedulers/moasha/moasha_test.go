@@ -3,7 +3,6 @@ package moasha
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"testing"
 
@@ -34,20 +33,9 @@ func TestChaos(t *testing.T) {
 }
 
 func drawSim(t *rapid.T) schedtest.Sim {
-	losses := rapid.SliceOfN(rapid.SampledFrom([]float64{1, 2, 3, 4, 5, 6, math.Inf(1)}), 97, 97).Draw(t, "losses")
-	steps := rapid.SliceOfN(rapid.Uint64Range(1, 3), 7, 7).Draw(t, "steps")
-	fails := rapid.SliceOfN(rapid.IntRange(0, 19), 53, 53).Draw(t, "fails")
-	picks, drawn := rapid.SliceOfN(rapid.IntRange(0, 1000), 31, 31).Draw(t, "picks"), 0
-	return schedtest.Sim{
-		Trials:  rapid.IntRange(1, 30).Draw(t, "trials"),
-		Workers: rapid.IntRange(1, 6).Draw(t, "workers"),
-		Length:  rapid.Uint64Range(1, 30).Draw(t, "length"),
-		Burst:   3,
-		Loss:    func(trial uint32, iteration uint64) float64 { return losses[(uint64(trial)*31+iteration*7)%97] },
-		Fails:   func(trial uint32, iteration uint64) bool { return fails[(uint64(trial)*29+iteration)%53] == 0 },
-		Step:    func(trial uint32) uint64 { return steps[trial%7] },
-		Pick:    func(n int) int { drawn++; return picks[drawn%31] % n },
-	}
+	sim := schedtest.DrawSim(t, schedtest.Limits{Trials: 30, Length: 30, Failing: 20})
+	sim.Step = schedtest.DrawSteps(t, 3)
+	return sim
 }
 
 // With one objective it is asha.

@@ -3,6 +3,7 @@ package pb2
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,85 +15,29 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// mixed has one parameter of each form. momentum exists for the second optimizer
-// only.
-var mixed = &space.Space{Params: []space.Param{
-	{Name: "lr", Kind: space.Real, Low: 1e-4, High: 1, Log: true},
-	{Name: "dropout", Kind: space.Real, Low: 0, High: 1},
-	{Name: "layers", Kind: space.Int, Low: 1, High: 4},
-	{Name: "batch", Kind: space.Int, Low: 16, High: 128, Step: 16},
-	{Name: "noise", Kind: space.Normal, Mean: 0, SD: 1},
-	{Name: "optimizer", Kind: space.Choice, Choices: [][]byte{[]byte(`"adam"`), []byte(`"sgd"`)}},
-	{Name: "size", Kind: space.Ordinal, Choices: [][]byte{[]byte(`"s"`), []byte(`"m"`), []byte(`"l"`)}},
-	{Name: "momentum", Kind: space.Real, Low: 0, High: 0.9, Step: 0.1,
-		When: &space.Expr{Op: space.In, Param: 5, Set: []int{1}}},
-}}
-
 func TestPlugin(t *testing.T) { schedtest.Plugin(t, Plugin) }
 
 // B-010, B-015
 func TestStories(t *testing.T) {
-	schedtest.Stories(t, Plugin, mixed, "testdata")
-}
-
-func drawSim(t *rapid.T) schedtest.Sim {
-	losses := rapid.SliceOfN(rapid.SampledFrom([]float64{1, 2, 3, 4, 5, 6, math.Inf(1)}), 97, 97).Draw(t, "losses")
-	fails := rapid.SliceOfN(rapid.IntRange(0, 19), 53, 53).Draw(t, "fails")
-	picks, drawn := rapid.SliceOfN(rapid.IntRange(0, 1000), 31, 31).Draw(t, "picks"), 0
-	return schedtest.Sim{
-		Trials:  rapid.IntRange(1, 12).Draw(t, "trials"),
-		Workers: rapid.IntRange(1, 6).Draw(t, "workers"),
-		Length:  rapid.Uint64Range(1, 20).Draw(t, "length"),
-		Burst:   rapid.IntRange(1, 4).Draw(t, "burst"),
-		Loss:    func(trial uint32, iteration uint64) float64 { return losses[(uint64(trial)*31+iteration*7)%97] },
-		Fails:   func(trial uint32, iteration uint64) bool { return fails[(uint64(trial)*29+iteration)%53] == 0 },
-		Pick:    func(n int) int { drawn++; return picks[drawn%31] % n },
-		Limit:   500,
-	}
+	schedtest.Stories(t, Plugin, schedtest.Mixed, "testdata")
 }
 
 // Whatever fails, nobody waits for ever and only paused trials are commanded;
 // and batching does not matter.
 func TestEveryTrialEnds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		sim := drawSim(t)
+		sim := schedtest.DrawSim(t, schedtest.Limits{Trials: 12, Length: 20, Failing: 20})
+		sim.Limit, sim.Point = 500, schedtest.MixedPoint
 		options := fmt.Sprintf(`{"interval": 2, "quantile": 0.4, "sync": %v}`, rapid.Bool().Draw(t, "sync"))
-		sim.Point = func(trial uint32) space.Point {
-			p := mixed.Draw(space.NewRand(uint64(trial)))
-			return mixed.Complete(p, p)
-		}
-		h, err := sim.Run(opened(t, sim.Trials, options))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(h.Ends) != sim.Trials && h.Iterations < sim.Limit {
-			t.Fatalf("%d of %d trials ended", len(h.Ends), sim.Trials)
-		}
-		inside(t, h)
-		if err := schedtest.Cuts(opened(t, sim.Trials, options), h, sim.Pick); err != nil {
-			t.Fatal(err)
-		}
+		problem := schedtest.MixedProblem(sim.Trials)
+		inside(t, sim.Ends(t, func() sdk.Scheduler { return schedtest.Open(t, Plugin, problem, options) }))
 	})
-}
-
-func opened(t *rapid.T, trials int, options string) sdk.Scheduler {
-	s, _, err := Plugin.Open(problem(trials), []byte(options))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
 }
 
 func TestChaos(t *testing.T) {
 	for _, options := range []string{`{"interval": 2}`, `{"interval": 1, "quantile": 0.5, "model": ["lr"]}`, `{"interval": 2, "sync": true, "max": 9}`} {
-		schedtest.Chaos(t, Plugin, problem(5), options)
+		schedtest.Chaos(t, Plugin, schedtest.MixedProblem(5), options)
 	}
-}
-
-func problem(trials int) sdk.Problem {
-	p := schedtest.Problem(trials)
-	p.Space = mixed
-	return p
 }
 
 // inside: what is given is within the bounds, on the steps, and of the space.
@@ -101,7 +46,7 @@ func inside(t *rapid.T, h schedtest.History) {
 		if c.Kind != sdk.Exploit {
 			continue
 		}
-		if err := mixed.Check(c.Point); err != nil {
+		if err := schedtest.Mixed.Check(c.Point); err != nil {
 			t.Fatalf("trial %d explores %v: %v", c.Trial, c.Point, err)
 		}
 	}
@@ -183,7 +128,8 @@ func TestProcessAgainstElimination(t *testing.T) {
 			}
 			covariance[i][i] += noise
 		}
-		mean, variance := dot(like, eliminate(covariance, y)), 1-dot(like, eliminate(covariance, like))
+		inverse := inverse(covariance)
+		mean, variance := dot(like, times(inverse, y)), 1-dot(like, times(inverse, like))
 		if got := p.mean(at); math.Abs(got-mean) > 1e-9 {
 			t.Fatalf("mean %v, want %v", got, mean)
 		}
@@ -193,26 +139,15 @@ func TestProcessAgainstElimination(t *testing.T) {
 	})
 }
 
-// eliminate solves a x = b.
-func eliminate(a [][]float64, b []float64) []float64 {
-	rows := make([][]float64, len(a))
-	for i := range a {
-		rows[i] = append(append([]float64(nil), a[i]...), b[i])
-	}
-	for i := range rows {
-		for j := range rows {
-			if f := rows[j][i] / rows[i][i]; j != i {
-				for c := range rows[j] {
-					rows[j][c] -= f * rows[i][c]
-				}
+// Equal falls say nothing, whatever rounding makes of their mean.
+func TestStandardisedOfEqualsIsZero(t *testing.T) {
+	for n := 1; n < 70; n++ {
+		for _, y := range standardised(slices.Repeat([]float64{-0.7}, n)) {
+			if math.Abs(y) > 1e-9 {
+				t.Fatalf("%d equal falls are standardised to %v", n, y)
 			}
 		}
 	}
-	x := make([]float64, len(a))
-	for i := range x {
-		x[i] = rows[i][len(a)] / rows[i][i]
-	}
-	return x
 }
 
 func TestPortable(t *testing.T) {
@@ -237,7 +172,7 @@ func TestModelled(t *testing.T) {
 		{`{"model": ["lr"], "mutate": ["batch"]}`, `"lr" is not a number that always exists and may change`},
 		{`{"model": ["lrr"]}`, `"lrr" is not a parameter of the space`},
 	} {
-		_, _, err := Plugin.Open(problem(5), []byte(c.options))
+		_, _, err := Plugin.Open(schedtest.MixedProblem(5), []byte(c.options))
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v, want %q", c.options, err, c.want)
 		}
@@ -245,7 +180,7 @@ func TestModelled(t *testing.T) {
 }
 
 func BenchmarkExplore(b *testing.B) {
-	x, err := evolve.NewPerturber(mixed, evolve.Defaults())
+	x, err := evolve.NewPerturber(schedtest.Mixed, evolve.Defaults())
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -253,10 +188,10 @@ func BenchmarkExplore(b *testing.B) {
 	rng := space.NewRand(1)
 	for i := range uint64(60) {
 		for trial := range uint32(4) {
-			explores.Ranked(evolve.Standing{Trial: trial, Iteration: i, Loss: rng.Float64(), Point: mixed.Draw(rng)})
+			explores.Ranked(evolve.Standing{Trial: trial, Iteration: i, Loss: rng.Float64(), Point: schedtest.Mixed.Draw(rng)})
 		}
 	}
-	from := evolve.Standing{Iteration: 60, Loss: 0.5, Point: mixed.Draw(rng)}
+	from := evolve.Standing{Iteration: 60, Loss: 0.5, Point: schedtest.Mixed.Draw(rng)}
 	for b.Loop() {
 		explores.Explore(1, from, rng)
 	}

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/evolve"
-	"github.com/tunehost/tunehost/plugins/schedulers/internal/objective"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/option"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
@@ -39,14 +38,7 @@ func open(p sdk.Problem, data []byte) (sdk.Scheduler, sdk.Traits, error) {
 	if err := option.Decode(data, &o); err != nil {
 		return nil, sdk.Traits{}, err
 	}
-	if err := o.Check(p); err != nil {
-		return nil, sdk.Traits{}, err
-	}
-	compared, err := objective.Choose(p, o.Objective)
-	if err != nil {
-		return nil, sdk.Traits{}, err
-	}
-	explores, err := evolve.NewPerturber(p.Space, o.Options)
+	compared, explores, err := o.Prepare(p)
 	if err != nil {
 		return nil, sdk.Traits{}, err
 	}
@@ -54,7 +46,7 @@ func open(p sdk.Problem, data []byte) (sdk.Scheduler, sdk.Traits, error) {
 	if b.modelled, err = modelled(explores, o.Model); err != nil {
 		return nil, sdk.Traits{}, err
 	}
-	return evolve.New(p, o.Options, compared, b), sdk.Traits{RunAhead: 1, Saves: true}, nil
+	return evolve.New(p, o.Options, compared, b), evolve.Traits, nil
 }
 
 // modelled finds the parameters that the model chooses.

@@ -114,6 +114,9 @@ func fit(inputs []input, y []float64) (best *process) {
 	return best
 }
 
+// negligible is the variance of equal numbers, up to rounding, the largest of which is 1.
+const negligible = 1e-24
+
 // standardised have mean 0 and deviation 1, cut at two.
 func standardised(y []float64) []float64 {
 	y = slices.Clone(y)
@@ -133,7 +136,7 @@ func standardised(y []float64) []float64 {
 		variance += float64((v-mean)*(v-mean)) / n
 	}
 	for i := range y {
-		if y[i] -= mean; variance > 0 {
+		if y[i] -= mean; variance > negligible {
 			y[i] = min(max(y[i]/math.Sqrt(variance), -2), 2)
 		}
 	}

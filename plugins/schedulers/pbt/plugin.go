@@ -2,7 +2,6 @@ package pbt
 
 import (
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/evolve"
-	"github.com/tunehost/tunehost/plugins/schedulers/internal/objective"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/option"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
@@ -24,16 +23,9 @@ func open(p sdk.Problem, data []byte) (sdk.Scheduler, sdk.Traits, error) {
 	if err := option.Decode(data, &o); err != nil {
 		return nil, sdk.Traits{}, err
 	}
-	if err := o.Check(p); err != nil {
-		return nil, sdk.Traits{}, err
-	}
-	compared, err := objective.Choose(p, o.Objective)
+	compared, explores, err := o.Prepare(p)
 	if err != nil {
 		return nil, sdk.Traits{}, err
 	}
-	explores, err := evolve.NewPerturber(p.Space, o)
-	if err != nil {
-		return nil, sdk.Traits{}, err
-	}
-	return evolve.New(p, o, compared, explores), sdk.Traits{RunAhead: 1, Saves: true}, nil
+	return evolve.New(p, o, compared, explores), evolve.Traits, nil
 }

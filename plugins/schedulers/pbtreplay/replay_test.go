@@ -49,23 +49,11 @@ func opened(t *rapid.T, trials int) sdk.Scheduler {
 }
 
 func drawSim(t *rapid.T) schedtest.Sim {
-	fails := rapid.SliceOfN(rapid.IntRange(0, 29), 53, 53).Draw(t, "fails")
-	steps := rapid.SliceOfN(rapid.Uint64Range(1, 3), 7, 7).Draw(t, "steps")
-	failing := rapid.Bool().Draw(t, "failing")
-	picks, drawn := rapid.SliceOfN(rapid.IntRange(0, 1000), 31, 31).Draw(t, "picks"), 0
-	return schedtest.Sim{
-		Trials:  rapid.IntRange(1, 9).Draw(t, "trials"),
-		Workers: rapid.IntRange(1, 6).Draw(t, "workers"),
-		Length:  rapid.Uint64Range(1, 12).Draw(t, "length"),
-		Burst:   rapid.IntRange(1, 4).Draw(t, "burst"),
-		Loss:    func(trial uint32, _ uint64) float64 { return float64(trial) },
-		Step:    func(trial uint32) uint64 { return steps[trial%7] },
-		Fails: func(trial uint32, iteration uint64) bool {
-			return failing && fails[(uint64(trial)*29+iteration)%53] == 0
-		},
-		Point: func(uint32) space.Point { return space.Point{0, 0} },
-		Pick:  func(n int) int { drawn++; return picks[drawn%31] % n },
-	}
+	failing := rapid.SampledFrom([]int{0, 30}).Draw(t, "failing")
+	sim := schedtest.DrawSim(t, schedtest.Limits{Trials: 9, Length: 12, Failing: failing})
+	sim.Step = schedtest.DrawSteps(t, 3)
+	sim.Point = func(uint32) space.Point { return space.Point{0, 0} }
+	return sim
 }
 
 // Whatever fails, nobody waits for ever; batching does not matter; and it decides what
@@ -74,16 +62,7 @@ func TestEveryTrialEnds(t *testing.T) {
 	changes := 0
 	rapid.Check(t, func(t *rapid.T) {
 		sim := drawSim(t)
-		h, err := sim.Run(opened(t, sim.Trials))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(h.Ends) != sim.Trials {
-			t.Fatalf("%d of %d trials ended", len(h.Ends), sim.Trials)
-		}
-		if err := schedtest.Cuts(opened(t, sim.Trials), h, sim.Pick); err != nil {
-			t.Fatal(err)
-		}
+		h := sim.Ends(t, func() sdk.Scheduler { return opened(t, sim.Trials) })
 		if err := schedtest.Cuts(&oracle{trials: map[uint32]*follower{}}, h.WithoutReasons(), sim.Pick); err != nil {
 			t.Fatal(err)
 		}

@@ -103,40 +103,15 @@ func TestFromTheProblem(t *testing.T) {
 	}
 }
 
-func drawSim(t *rapid.T) schedtest.Sim {
-	losses := rapid.SliceOfN(rapid.SampledFrom([]float64{1, 2, 3, 4, 5, 6, math.Inf(1)}), 97, 97).Draw(t, "losses")
-	fails := rapid.SliceOfN(rapid.IntRange(0, 19), 53, 53).Draw(t, "fails")
-	picks, drawn := rapid.SliceOfN(rapid.IntRange(0, 1000), 31, 31).Draw(t, "picks"), 0
-	return schedtest.Sim{
-		Trials:  rapid.IntRange(1, 12).Draw(t, "trials"),
-		Workers: rapid.IntRange(1, 6).Draw(t, "workers"),
-		Length:  rapid.Uint64Range(1, 20).Draw(t, "length"),
-		Burst:   rapid.IntRange(1, 4).Draw(t, "burst"),
-		Loss:    func(trial uint32, iteration uint64) float64 { return losses[(uint64(trial)*31+iteration*7)%97] },
-		Fails:   func(trial uint32, iteration uint64) bool { return fails[(uint64(trial)*29+iteration)%53] == 0 },
-		Pick:    func(n int) int { drawn++; return picks[drawn%31] % n },
-	}
-}
-
 // Every trial comes to its end, batching does not matter, and none is given more than
 // its bound.
 func TestEveryTrialEnds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		sim := drawSim(t)
+		sim := schedtest.DrawSim(t, schedtest.Limits{Trials: 12, Length: 20, Failing: 20})
 		most := rapid.IntRange(1, 8).Draw(t, "max")
 		options := fmt.Appendf(nil, `{"slots": %d, "max": %d, "step": %d, "interval": %d, "give": %q}`, rapid.IntRange(0, 12).Draw(t, "slots"), most,
 			rapid.IntRange(1, 3).Draw(t, "step"), rapid.IntRange(1, 4).Draw(t, "interval"), rapid.SampledFrom([]string{even, best}).Draw(t, "give"))
-		h, err := sim.Run(open1(t, sim.Trials, options))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(h.Ends) != sim.Trials {
-			t.Fatalf("%d of %d trials ended", len(h.Ends), sim.Trials)
-		}
-		bounded(t, h, most)
-		if err := schedtest.Cuts(open1(t, sim.Trials, options), h, sim.Pick); err != nil {
-			t.Fatal(err)
-		}
+		bounded(t, sim.Ends(t, func() sdk.Scheduler { return open1(t, sim.Trials, options) }), most)
 	})
 }
 

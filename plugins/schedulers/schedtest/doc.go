@@ -3,5 +3,7 @@
 //
 // [Stories] runs text files that tell events and show the decisions, [Plugin]
 // checks what a plugin says of itself, [Sim] plays the host with workers that
-// run trials, and [Cuts] tells a history in other batches than it was told in.
+// run trials and [DrawSim] draws one, [Cuts] tells a history in other batches than it
+// was told in, and [Checked] holds a second implementation against each answer.
+// [Mixed] is a space with a parameter of each form.
 package schedtest

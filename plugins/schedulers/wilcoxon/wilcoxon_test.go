@@ -164,23 +164,16 @@ func (s *oracle) stops(trial uint32) bool {
 }
 
 func drawSim(t *rapid.T) schedtest.Sim {
-	losses := rapid.SliceOfN(rapid.SampledFrom([]float64{1, 2, 3, 4, 5, 6, math.Inf(1)}), 97, 97).Draw(t, "losses")
-	steps := rapid.SliceOfN(rapid.Uint64Range(1, 2), 7, 7).Draw(t, "steps")
-	picks, drawn := rapid.SliceOfN(rapid.IntRange(0, 1000), 31, 31).Draw(t, "picks"), 0
-	return schedtest.Sim{
-		Trials:  rapid.IntRange(1, 20).Draw(t, "trials"),
-		Workers: rapid.IntRange(1, 5).Draw(t, "workers"),
-		Length:  8,
-		Burst:   3,
-		Loss: func(trial uint32, iteration uint64) float64 {
-			if iteration == 0 {
-				return 0
-			}
-			return losses[(uint64(trial)*31+iteration*7)%97] + 2*float64(trial%3)
-		},
-		Step: func(trial uint32) uint64 { return steps[trial%7] },
-		Pick: func(n int) int { drawn++; return picks[drawn%31] % n },
+	sim := schedtest.DrawSim(t, schedtest.Limits{Trials: 20, Length: 8})
+	sim.Length, sim.Step = 8, schedtest.DrawSteps(t, 2)
+	drawn := sim.Loss
+	sim.Loss = func(trial uint32, iteration uint64) float64 {
+		if iteration == 0 {
+			return 0
+		}
+		return drawn(trial, iteration) + 2*float64(trial%3)
 	}
+	return sim
 }
 
 func TestAgainstRecomputing(t *testing.T) {

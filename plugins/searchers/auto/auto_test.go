@@ -3,10 +3,7 @@ package auto
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
-	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
@@ -95,65 +92,27 @@ func TestRestoredGoesOn(t *testing.T) {
 					return
 				}
 				before := rapid.SampledFrom([]int{0, firstMix, firstMany}).Draw(rt, "before")
-				events, requests, points := story(t, sp, max(0, before-8), rapid.Uint64().Draw(rt, "seed"))
-				cut := rapid.IntRange(0, len(events)).Draw(rt, "cut")
-				fresh := mustOpen(t, sp)
-				for _, e := range events[:cut] {
-					Observe(t, fresh, e)
-				}
-				Observe(t, fresh, events[cut:]...)
-				if again := Suggest(t, fresh, requests...).Points; fmt.Sprint(again) != fmt.Sprint(points) {
-					rt.Fatalf("%v, but restarted %v", points, again)
+				told := story(t, sp, max(0, before-8), rapid.Uint64().Draw(rt, "seed"))
+				if err := told.Again(t, mustOpen(t, sp), rapid.IntRange(0, len(told.Events)).Draw(rt, "cut")); err != nil {
+					rt.Fatal(err)
 				}
 			})
 		})
 	}
 }
 
-// story is what happens to a searcher after that many trials at random points: 16
-// trials that run at the same time, fail and pause; and its answers at the end, one by
-// one.
-func story(t *testing.T, sp *space.Space, before int, seed uint64) (events []sdk.Event, requests []sdk.Request, points []space.Point) {
+// story is what happens to a searcher after that many trials at random points.
+func story(t *testing.T, sp *space.Space, before int, seed uint64) Told {
 	t.Helper()
 	s, rng := mustOpen(t, sp), space.NewRand(seed)
-	tell := func(list ...sdk.Event) {
-		events = append(events, list...)
-		Observe(t, s, list...)
-	}
+	var known []sdk.Event
 	for n := range before {
-		tell(Added(n, sp.Complete(sp.Draw(rng))), Completed(n, rng.Float64()))
+		known = append(known, Added(n, sp.Complete(sp.Draw(rng))), Completed(n, rng.Float64()))
 	}
-	var running []int
-	for n := before; n < before+16; n++ {
-		tell(Added(n, Suggest(t, s, sdk.Request{Trial: uint32(n), Seed: rng.Uint64()}).Points[0]))
-		running = append(running, n)
-		for len(running) > rng.IntN(6) {
-			k := rng.IntN(len(running))
-			tell(someEvent(rng, running[k]))
-			running = slices.Delete(running, k, k+1)
-		}
-	}
-	for n := range 4 {
-		r := sdk.Request{Trial: uint32(before + 16 + n), Seed: rng.Uint64()}
-		requests = append(requests, r)
-		points = append(points, Suggest(t, s, r).Points...)
-	}
-	return events, requests, points
-}
-
-func someEvent(rng *rand.Rand, trial int) sdk.Event {
-	e := Completed(trial, rng.Float64())
-	switch rng.IntN(8) {
-	case 0:
-		e.Kind, e.Losses = sdk.TrialFailed, nil
-	case 1:
-		e.Kind = sdk.TrialPaused
-	case 2:
-		e.Kind, e.Losses = sdk.TrialRemoved, nil
-	case 3:
-		e.Losses = []float64{math.Inf(1)}
-	}
-	return e
+	Observe(t, s, known...)
+	told := Story(t, s, before, 16, 6, 1, rng)
+	told.Events = append(known, told.Events...)
+	return told
 }
 
 // In a finite space no point comes twice, whoever answers and also in one batch,

@@ -7,6 +7,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 	"github.com/tunehost/tunehost/plugins/searchers/internal/answer"
+	"github.com/tunehost/tunehost/plugins/searchers/internal/option"
 	"github.com/tunehost/tunehost/plugins/searchers/internal/outcomes"
 )
 
@@ -23,18 +24,7 @@ var Plugin = sdk.SearcherPlugin{
 		Name:    "auto",
 		Version: "1.0.0",
 		Summary: "Chooses among the other searchers by the space, the objectives and how many trials have ended: the one to begin with.",
-		Options: []byte(`{
-  "$schema": "https://json-schema.org/draft/2020-12/schema",
-  "type": "object",
-  "additionalProperties": false,
-  "properties": {
-    "repeats": {
-      "type": "boolean",
-      "default": false,
-      "description": "Whether a point of a finite space may be suggested again."
-    }
-  }
-}`),
+		Options: []byte(option.Simple),
 	},
 	Open: open,
 }
@@ -61,19 +51,17 @@ func open(problem sdk.Problem, options []byte) (sdk.Searcher, sdk.Traits, error)
 }
 
 func newSearcher(problem sdk.Problem, options []byte, say func(string)) (*searcher, error) {
-	var o struct {
-		Repeats bool `json:"repeats"`
-	}
-	if err := sdk.ReadOptions(options, &o); err != nil {
+	repeats, err := option.Repeats(options)
+	if err != nil {
 		return nil, err
 	}
-	seen, err := answer.Seen(problem.Space, o.Repeats)
+	seen, err := answer.Seen(problem.Space, repeats)
 	if err != nil {
 		return nil, err
 	}
 	f := look(problem)
 	s := &searcher{space: problem.Space, seen: seen, trials: outcomes.New(problem), plan: choose(f), members: map[string]sdk.Searcher{}, say: say}
-	if err := s.engage(problem, o.Repeats); err != nil {
+	if err := s.engage(problem, repeats); err != nil {
 		return nil, err
 	}
 	say(fmt.Sprintf("auto: %v: %s", f, describe(s.plan)))

@@ -1,10 +1,12 @@
 package cmaes
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/searchers/internal/option"
 )
 
 const schema = `{
@@ -56,20 +58,13 @@ func readOptions(text []byte) (options, error) {
 	if err := sdk.ReadOptions(text, &o); err != nil {
 		return o, err
 	}
-	for _, c := range []struct {
-		name             string
-		value, low, high float64
-	}{
-		{"startup", float64(o.Startup), 1, math.MaxInt32},
-		{"sigma", o.Sigma, 0.0001, 1},
-		{"population", float64(o.Population), 0, 100_000},
-	} {
-		if !(c.low <= c.value && c.value <= c.high) {
-			return o, fmt.Errorf("option %q is %v; allowed: numbers from %v to %v", c.name, c.value, c.low, c.high)
-		}
-	}
-	if o.Population == 1 || o.Population == 2 {
+	err := cmp.Or(
+		option.In("startup", float64(o.Startup), 1, math.MaxInt32),
+		option.In("sigma", o.Sigma, 0.0001, 1),
+		option.In("population", float64(o.Population), 0, 100_000),
+	)
+	if err == nil && (o.Population == 1 || o.Population == 2) {
 		return o, fmt.Errorf("option %q is %d; allowed: 0, or integers from 3 to 100000", "population", o.Population)
 	}
-	return o, nil
+	return o, err
 }

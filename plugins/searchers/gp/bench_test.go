@@ -9,24 +9,6 @@ import (
 	. "github.com/tunehost/tunehost/plugins/searchers/internal/searchtest"
 )
 
-// mixed has n parameters: reals, logarithms, integers, choices.
-func mixed(n int) *space.Space {
-	s := &space.Space{}
-	for i := range n {
-		p := space.Param{Name: fmt.Sprint("p", i), Kind: space.Real, Low: 1e-5, High: 1}
-		switch i % 4 {
-		case 1:
-			p.Log = true
-		case 2:
-			p.Kind, p.Low, p.High = space.Int, 1, 1000
-		case 3:
-			p.Kind, p.Choices = space.Choice, [][]byte{[]byte("1"), []byte("2"), []byte("3")}
-		}
-		s.Params = append(s.Params, p)
-	}
-	return s
-}
-
 // known tells a searcher of n trials at random points, the loss of which is the
 // distance from a corner.
 func known(t testing.TB, s sdk.Searcher, sp *space.Space, from, n, objectives int) {
@@ -45,7 +27,7 @@ func known(t testing.TB, s sdk.Searcher, sp *space.Space, from, n, objectives in
 func BenchmarkSuggest(b *testing.B) {
 	for _, c := range []struct{ trials, params, objectives int }{{50, 10, 1}, {200, 10, 1}, {200, 10, 2}, {1000, 10, 1}, {200, 40, 1}, {200, 500, 1}} {
 		b.Run(fmt.Sprintf("trials=%d/params=%d/objectives=%d", c.trials, c.params, c.objectives), func(b *testing.B) {
-			sp := mixed(c.params)
+			sp := Mixed(c.params)
 			s := Open(b, Plugin, sp, "{}", c.objectives)
 			known(b, s, sp, 0, c.trials, c.objectives)
 			for i := c.trials; b.Loop(); i++ {

@@ -1,14 +1,10 @@
 package gp
 
 import (
-	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"math"
-	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -39,15 +35,9 @@ func TestRestoredGoesOn(t *testing.T) {
 	}{"every form": {EveryForm(), 1}, "tree": {Tree(), 1}, "fronts": {Reals(3, 0, 1), 2}} {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(3) {
-				events, requests, points := story(t, c.space, c.objectives, seed)
-				cut := int(seed) * len(events) / 3
-				fresh := Open(t, Plugin, c.space, withCost, c.objectives)
-				for _, e := range events[:cut] {
-					Observe(t, fresh, e)
-				}
-				Observe(t, fresh, events[cut:]...)
-				if again := Suggest(t, fresh, requests...).Points; fmt.Sprint(again) != fmt.Sprint(points) {
-					t.Errorf("%v, but restarted %v", points, again)
+				told := Story(t, Open(t, Plugin, c.space, withCost, c.objectives), 0, 30, 6, c.objectives, space.NewRand(seed))
+				if err := told.Again(t, Open(t, Plugin, c.space, withCost, c.objectives), int(seed)*len(told.Events)/3); err != nil {
+					t.Error(err)
 				}
 			}
 		})
@@ -56,176 +46,23 @@ func TestRestoredGoesOn(t *testing.T) {
 
 const withCost = `{"cost": 0.5}`
 
-// story is what happens to a searcher with trials that run at the same time, fail,
-// pause and go on; and its answers to requests at the end, one by one.
-func story(t *testing.T, sp *space.Space, objectives int, seed uint64) (events []sdk.Event, requests []sdk.Request, points []space.Point) {
-	t.Helper()
-	s := Open(t, Plugin, sp, withCost, objectives)
-	rng := space.NewRand(seed)
-	tell := func(e sdk.Event) {
-		e.Number = uint64(len(events) + 1)
-		if len(e.Losses) > 0 {
-			e.Losses = slices.Repeat(e.Losses, objectives)
-			e.Losses[0] *= rng.Float64()
-		}
-		events = append(events, e)
-		Observe(t, s, e)
-	}
-	var running []int
-	for n := range 30 {
-		p := Suggest(t, s, sdk.Request{Trial: uint32(n), Seed: rng.Uint64()}).Points[0]
-		tell(Added(n, p))
-		running = append(running, n)
-		for len(running) > rng.IntN(6) {
-			k := rng.IntN(len(running))
-			tell(someEvent(rng, running[k]))
-			running = slices.Delete(running, k, k+1)
-		}
-	}
-	for n := range 3 {
-		r := sdk.Request{Trial: uint32(30 + n), Seed: rng.Uint64()}
-		requests = append(requests, r)
-		points = append(points, Suggest(t, s, r).Points...)
-	}
-	return events, requests, points
-}
+func TestObserveMessages(t *testing.T) { ObserveMessages(t, Plugin) }
 
-func someEvent(rng *rand.Rand, trial int) sdk.Event {
-	e := Completed(trial, rng.Float64())
-	e.Seconds = 100 * rng.Float64()
-	switch rng.IntN(8) {
-	case 0:
-		e.Kind, e.Losses = sdk.TrialFailed, nil
-	case 1:
-		e.Kind = sdk.TrialPaused
-	case 2:
-		e.Kind, e.Losses = sdk.TrialRemoved, nil
-	case 3:
-		e.Losses = []float64{inf}
-	}
-	return e
-}
+func TestSmall(t *testing.T) { Small(t, Plugin, `{"startup": 1}`, 12) }
 
-func TestObserveMessages(t *testing.T) {
-	s := mustOpen(t, Reals(1, 0, 1), "{}")
-	Observe(t, s, Added(0, space.Point{0}))
-	for want, e := range map[string]sdk.Event{
-		"trial 3 has 2 values; the space has 1 parameters":         Added(3, space.Point{1, 2}),
-		"a result of trial 0 has 2 losses; there are 1 objectives": Completed(0, 1, 2),
-	} {
-		if err := s.Observe(context.Background(), []sdk.Event{e}); err == nil || err.Error() != want {
-			t.Errorf("%v, want %s", err, want)
-		}
-	}
-}
+func TestManyParameters(t *testing.T) { ManyParameters(t, Plugin, "{}", 14) }
 
-// One trial is enough, and a space may have no parameters, one value or nothing but
-// choices.
-func TestSmall(t *testing.T) {
-	choice := space.Param{Name: "b", Kind: space.Choice, Choices: [][]byte{[]byte("1")}}
-	single := &space.Space{Params: []space.Param{{Name: "a", Kind: space.Real, Low: 3, High: 3}, choice}}
-	choice.Choices = append(choice.Choices, []byte("2"))
-	choices := &space.Space{Params: []space.Param{choice}}
-	for _, c := range []struct {
-		space *space.Space
-		want  int
-	}{{Reals(1, 0, 1), 12}, {Reals(1, 1e300, 1.1e300), 12}, {&space.Space{}, 12}, {single, 1}, {choices, 2}} {
-		points := Run(t, mustOpen(t, c.space, `{"startup": 1}`), c.space, 2, 12, 1, func(space.Point) []float64 { return []float64{3} })
-		if len(points) != c.want {
-			t.Errorf("%d points, want %d", len(points), c.want)
-		}
-	}
-}
+func TestLogNearZero(t *testing.T) { LogNearZero(t, Plugin, 30, 1) }
 
-func TestManyParameters(t *testing.T) {
-	sp := mixed(500)
-	first := func(p space.Point) []float64 { return []float64{p[0] + p[4] + p[8]} }
-	if points := Run(t, mustOpen(t, sp, "{}"), sp, 3, 14, 1, first); len(points) != 14 {
-		t.Errorf("%d points", len(points))
-	}
-}
+func TestSteps(t *testing.T) { Steps(t, Plugin, 40) }
 
-// A logarithmic scale over 290 powers of ten.
-func TestLogNearZero(t *testing.T) {
-	sp := &space.Space{Params: []space.Param{{Name: "x", Kind: space.Real, Low: 1e-300, High: 1e-10, Log: true}}}
-	got := Best(t, Plugin, Problem{Space: sp, Loss: func(p space.Point) float64 { return math.Abs(math.Log10(p[0]) + 200) }}, "{}", 3, 30)
-	if got > 1 {
-		t.Errorf("%.2f powers of ten off", got)
-	}
-}
+func TestEachPointOnceThenExhausted(t *testing.T) { EachPointOnce(t, Plugin) }
 
-// Steps that do not divide the range: the last value is the last multiple.
-func TestSteps(t *testing.T) {
-	sp := &space.Space{Params: []space.Param{{Name: "a", Kind: space.Real, Low: 0.05, High: 1, Step: 0.3}, {Name: "b", Kind: space.Int, Low: 5, High: 99, Step: 10}, {Name: "c", Kind: space.Real, High: 1}}}
-	got := Best(t, Plugin, Problem{Space: sp, Loss: func(p space.Point) float64 { return -p[0] - p[1]/90 + math.Abs(p[2]-0.3) }}, "{}", 3, 40)
-	if got > -1.89 {
-		t.Errorf("%.4f; the best is -1.9", got)
-	}
-}
+func TestConstraints(t *testing.T) { Constraints(t, Plugin, 40, -1.19) }
 
-func TestEachPointOnceThenExhausted(t *testing.T) {
-	sp := &space.Space{Params: []space.Param{
-		{Name: "a", Kind: space.Choice, Choices: [][]byte{[]byte("1"), []byte("2"), []byte("3")}},
-		{Name: "b", Kind: space.Int, High: 9},
-		{Name: "c", Kind: space.Int, High: 6, When: &space.Expr{Op: space.In, Param: 0, Set: []int{1}}},
-	}}
-	s := mustOpen(t, sp, "{}")
-	seen := map[string]bool{}
-	for _, p := range Run(t, s, sp, 4, 200, 1, func(p space.Point) []float64 { return p[1:2] }) {
-		seen[fmt.Sprint(p)] = true
-	}
-	if len(seen) != 90 {
-		t.Errorf("%d different points of 90", len(seen))
-	}
-	if answer := Suggest(t, s, Request(4, 300)); len(answer.Points) != 0 || answer.Status != sdk.Exhausted {
-		t.Error(answer)
-	}
-	if n := len(Run(t, mustOpen(t, sp, `{"repeats": true}`), sp, 4, 120, 1, func(p space.Point) []float64 { return p[1:2] })); n != 120 {
-		t.Errorf("%d points with repeats", n)
-	}
-}
+func TestOpaque(t *testing.T) { Opaque(t, Plugin, 30) }
 
-// The optimum lies on a constraint that leaves little of the space.
-func TestConstraints(t *testing.T) {
-	number := func(i int) *space.Expr { return &space.Expr{Op: space.Number, Param: i} }
-	sum := &space.Expr{Op: space.Add, Args: []*space.Expr{{Op: space.Add, Args: []*space.Expr{number(0), number(1)}}, number(2)}}
-	sp := Reals(3, 0, 1)
-	sp.Constraints = []*space.Expr{{Op: space.Le, Args: []*space.Expr{sum, {Op: space.Const, Number: 0.6}}}}
-	got := Best(t, Plugin, Problem{Space: sp, Loss: func(p space.Point) float64 { return -p[0] - 2*p[1] - p[2] }}, "{}", 3, 40)
-	if got > -1.19 {
-		t.Errorf("%.3f; the best is -1.2", got)
-	}
-	sp.Constraints = []*space.Expr{{Op: space.Const}}
-	if _, err := mustOpen(t, sp, "{}").Suggest(context.Background(), []sdk.Request{{}}); !errors.Is(err, space.ErrTight) {
-		t.Error(err)
-	}
-}
-
-// In spaces with conditions that only the host knows, trials lack parameters that
-// searchers believe in.
-func TestOpaque(t *testing.T) {
-	sp := EveryForm()
-	sp.Opaque = true
-	s := mustOpen(t, sp, "{}")
-	for i := range 30 {
-		p := Suggest(t, s, Request(7, i)).Points[0]
-		if err := sp.Check(p); err != nil {
-			t.Fatal(err)
-		}
-		for k := i % 3; k < len(p); k += 3 {
-			p[k] = nan
-		}
-		Observe(t, s, Added(i, p), Completed(i, float64(i%7)))
-	}
-}
-
-func TestCancelled(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := mustOpen(t, Reals(1, 0, 1), "{}").Suggest(ctx, []sdk.Request{{}}); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-}
+func TestCancelled(t *testing.T) { Cancelled(t, Plugin) }
 
 // The bits of suggestions are the same on every machine.
 func TestBits(t *testing.T) {
@@ -277,45 +114,9 @@ func TestConditional(t *testing.T) {
 	}
 }
 
-// Nothing to learn from, or nothing but trouble: it goes on.
-func TestOddResults(t *testing.T) {
-	for name, f := range map[string]func(space.Point) []float64{
-		"constant":  func(space.Point) []float64 { return []float64{1} },
-		"infinite":  func(space.Point) []float64 { return []float64{inf} },
-		"NaN":       func(space.Point) []float64 { return []float64{nan} },
-		"huge":      func(p space.Point) []float64 { return []float64{math.Copysign(math.MaxFloat64, p[0])} },
-		"none":      func(space.Point) []float64 { return nil },
-		"sometimes": func(p space.Point) []float64 { return []float64{max(p[0], inf*math.Trunc(p[4]/20))} },
-	} {
-		t.Run(name, func(t *testing.T) {
-			if points := Run(t, mustOpen(t, EveryForm(), "{}"), EveryForm(), 1, 30, 1, f); len(points) != 30 {
-				t.Errorf("%d points", len(points))
-			}
-		})
-	}
-}
+func TestOddResults(t *testing.T) { OddResults(t, Plugin, 30) }
 
-// The region where trials fail is left.
-func TestFailuresAreBad(t *testing.T) {
-	sp := Reals(2, 0, 1)
-	s := mustOpen(t, sp, "{}")
-	failed := 0
-	for i := range 60 {
-		p := Suggest(t, s, Request(5, i)).Points[0]
-		Observe(t, s, Added(i, p))
-		if p[0] > 0.5 { // and it gets better towards it
-			Observe(t, s, sdk.Event{Kind: sdk.TrialFailed, Trial: uint32(i)})
-			if p[0] > 0.6 {
-				failed++
-			}
-		} else {
-			Observe(t, s, Completed(i, -p[0]))
-		}
-	}
-	if failed > 20 {
-		t.Errorf("%d of 60 trials failed and were not at the edge", failed)
-	}
-}
+func TestFailuresAreBad(t *testing.T) { FailuresAreLeft(t, Plugin, 60, 20) }
 
 // Trials without a result push others away.
 func TestPending(t *testing.T) {
@@ -393,9 +194,7 @@ func TestGiven(t *testing.T) {
 	if away > 0.2 { // 0.34 at random
 		t.Errorf("%.3f away", away)
 	}
-	if _, err := s.Suggest(context.Background(), []sdk.Request{{Given: space.Point{9}}}); err == nil {
-		t.Error("a given point of the wrong length")
-	}
+	GivenOfWrongLength(t, Plugin)
 }
 
 // Fronts come near that of a problem of two losses: f1 = x, f2 = g·(1-√(x/g)).
@@ -469,18 +268,11 @@ func TestChoose(t *testing.T) {
 }
 
 func TestOpenMessages(t *testing.T) {
-	for options, want := range map[string]string{
+	OpenMessages(t, Plugin, map[string]string{
 		`{"kernel": 1}`:     `options: json: unknown field "kernel"`,
 		`{"cost": "1"}`:     `option "cost" is a string; expected float64`,
 		`{"cost": 2}`:       `option "cost" is 2; allowed: numbers from 0 to 1`,
 		`{"startup": 0}`:    `option "startup" is 0; allowed: numbers from 1 to 2.147483647e+09`,
 		`{"max_trials": 9}`: `option "max_trials" is 9; allowed: numbers from 10 to 2000`,
-	} {
-		if _, _, err := Plugin.Open(sdk.Problem{Space: EveryForm()}, []byte(options)); err == nil || err.Error() != want {
-			t.Errorf("%v, want %s", err, want)
-		}
-	}
-	if _, _, err := Plugin.Open(sdk.Problem{Space: Reals(1, 1, 0)}, nil); err == nil {
-		t.Error("a space that is none")
-	}
+	})
 }

@@ -1,10 +1,11 @@
 package gp
 
 import (
-	"fmt"
+	"cmp"
 	"math"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/searchers/internal/option"
 )
 
 const schema = `{
@@ -51,18 +52,11 @@ func readOptions(text []byte) (options, error) {
 	if err := sdk.ReadOptions(text, &o); err != nil {
 		return o, err
 	}
-	for _, c := range []struct {
-		name             string
-		value, low, high float64
-	}{
-		{"startup", float64(o.Startup), 1, math.MaxInt32},
-		{"max_trials", float64(o.MaxTrials), 10, 2000},
-		{"candidates", float64(o.Candidates), 10, 100_000},
-		{"cost", o.Cost, 0, 1},
-	} {
-		if !(c.low <= c.value && c.value <= c.high) {
-			return o, fmt.Errorf("option %q is %v; allowed: numbers from %v to %v", c.name, c.value, c.low, c.high)
-		}
-	}
-	return o, nil
+	err := cmp.Or(
+		option.In("startup", float64(o.Startup), 1, math.MaxInt32),
+		option.In("max_trials", float64(o.MaxTrials), 10, 2000),
+		option.In("candidates", float64(o.Candidates), 10, 100_000),
+		option.In("cost", o.Cost, 0, 1),
+	)
+	return o, err
 }

@@ -1,16 +1,14 @@
 package grid
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"math"
 	"strings"
 	"testing"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/sdktest"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
@@ -174,19 +172,10 @@ func TestOpenMessages(t *testing.T) {
 }
 
 func TestOptionsAreASchema(t *testing.T) {
-	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(Plugin.Options))
-	if err != nil {
-		t.Fatal(err)
+	if err := sdktest.CheckInfo(Plugin.Info, sdk.KindSearcher); err != nil {
+		t.Error(err)
 	}
-	compiler := jsonschema.NewCompiler()
-	if err := compiler.AddResource("options.json", document); err != nil {
-		t.Fatal(err)
-	}
-	schema, err := compiler.Compile("options.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if schema.Validate(map[string]any{"resolution": 3}) != nil || schema.Validate(map[string]any{"resolution": 0}) == nil {
+	if sdktest.CheckOptions(Plugin.Info, []byte(`{"resolution": 3}`)) != nil || sdktest.CheckOptions(Plugin.Info, []byte(`{"resolution": 0}`)) == nil {
 		t.Error("the schema does not say what the options are")
 	}
 }

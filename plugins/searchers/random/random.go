@@ -6,6 +6,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 	"github.com/tunehost/tunehost/plugins/searchers/internal/answer"
+	"github.com/tunehost/tunehost/plugins/searchers/internal/option"
 )
 
 // Plugin is the searcher as it is served.
@@ -15,18 +16,7 @@ var Plugin = sdk.SearcherPlugin{
 		Name:    "random",
 		Version: "1.0.0",
 		Summary: "Draws points at random; in small finite spaces none twice.",
-		Options: []byte(`{
-  "$schema": "https://json-schema.org/draft/2020-12/schema",
-  "type": "object",
-  "additionalProperties": false,
-  "properties": {
-    "repeats": {
-      "type": "boolean",
-      "default": false,
-      "description": "Whether a point of a finite space may be suggested again."
-    }
-  }
-}`),
+		Options: []byte(option.Simple),
 	},
 	Open: open,
 }
@@ -37,13 +27,11 @@ type searcher struct {
 }
 
 func open(problem sdk.Problem, options []byte) (sdk.Searcher, sdk.Traits, error) {
-	var o struct {
-		Repeats bool `json:"repeats"`
-	}
-	if err := sdk.ReadOptions(options, &o); err != nil {
+	repeats, err := option.Repeats(options)
+	if err != nil {
 		return nil, sdk.Traits{}, err
 	}
-	seen, err := answer.Seen(problem.Space, o.Repeats)
+	seen, err := answer.Seen(problem.Space, repeats)
 	if err != nil {
 		return nil, sdk.Traits{}, err
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 	"github.com/tunehost/tunehost/plugins/searchers/internal/answer"
+	"github.com/tunehost/tunehost/plugins/searchers/internal/option"
 	"github.com/tunehost/tunehost/plugins/searchers/internal/sequence"
 )
 
@@ -24,18 +25,7 @@ var Plugin = sdk.SearcherPlugin{
 		Name:    "sobol",
 		Version: "1.0.0",
 		Summary: "Fills the space evenly with a scrambled Sobol sequence.",
-		Options: []byte(`{
-  "$schema": "https://json-schema.org/draft/2020-12/schema",
-  "type": "object",
-  "additionalProperties": false,
-  "properties": {
-    "repeats": {
-      "type": "boolean",
-      "default": false,
-      "description": "Whether a point of a finite space may be suggested again."
-    }
-  }
-}`),
+		Options: []byte(option.Simple),
 	},
 	Open: open,
 }
@@ -48,13 +38,11 @@ type searcher struct {
 }
 
 func open(problem sdk.Problem, options []byte) (sdk.Searcher, sdk.Traits, error) {
-	var o struct {
-		Repeats bool `json:"repeats"`
-	}
-	if err := sdk.ReadOptions(options, &o); err != nil {
+	repeats, err := option.Repeats(options)
+	if err != nil {
 		return nil, sdk.Traits{}, err
 	}
-	s, err := newSearcher(problem, o.Repeats)
+	s, err := newSearcher(problem, repeats)
 	if err != nil {
 		return nil, sdk.Traits{}, err
 	}

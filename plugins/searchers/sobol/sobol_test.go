@@ -1,16 +1,14 @@
 package sobol
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"math"
 	"math/bits"
 	"testing"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/sdktest"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 	"github.com/tunehost/tunehost/plugins/searchers/internal/sequence"
 )
@@ -183,19 +181,10 @@ func TestOpenMessages(t *testing.T) {
 }
 
 func TestOptionsAreASchema(t *testing.T) {
-	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(Plugin.Options))
-	if err != nil {
-		t.Fatal(err)
+	if err := sdktest.CheckInfo(Plugin.Info, sdk.KindSearcher); err != nil {
+		t.Error(err)
 	}
-	compiler := jsonschema.NewCompiler()
-	if err := compiler.AddResource("options.json", document); err != nil {
-		t.Fatal(err)
-	}
-	schema, err := compiler.Compile("options.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if schema.Validate(map[string]any{"repeats": true}) != nil || schema.Validate(map[string]any{"other": 1}) == nil {
+	if sdktest.CheckOptions(Plugin.Info, []byte(`{"repeats": true}`)) != nil || sdktest.CheckOptions(Plugin.Info, []byte(`{"other": 1}`)) == nil {
 		t.Error("the schema does not say what the options are")
 	}
 }

@@ -7,25 +7,8 @@ import (
 
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
+	. "github.com/tunehost/tunehost/plugins/searchers/internal/searchtest"
 )
-
-// mixed has n parameters: searchtest.Reals, logarithms, integers, choices.
-func mixed(n int) *space.Space {
-	s := &space.Space{}
-	for i := range n {
-		p := space.Param{Name: fmt.Sprint("p", i), Kind: space.Real, Low: 1e-5, High: 1}
-		switch i % 4 {
-		case 1:
-			p.Log = true
-		case 2:
-			p.Kind, p.Low, p.High = space.Int, 1, 1000
-		case 3:
-			p.Kind, p.Choices = space.Choice, [][]byte{[]byte("1"), []byte("2"), []byte("3")}
-		}
-		s.Params = append(s.Params, p)
-	}
-	return s
-}
 
 // record is the events of n trials at random points, the loss of which is the
 // distance from a corner.
@@ -54,9 +37,9 @@ func record(s *space.Space, n int) (events []sdk.Event) {
 func BenchmarkSuggest(b *testing.B) {
 	for _, c := range []struct{ trials, params int }{{100, 10}, {1000, 10}, {1000, 40}, {100_000, 40}, {1000, 500}} {
 		b.Run(fmt.Sprintf("trials=%d/params=%d", c.trials, c.params), func(b *testing.B) {
-			space := mixed(c.params)
+			space := Mixed(c.params)
 			s := mustOpen(b, space, "{}")
-			observe(b, s, record(space, c.trials)...)
+			Observe(b, s, record(space, c.trials)...)
 			for i := 0; b.Loop(); i++ {
 				_, err := s.Suggest(context.Background(), []sdk.Request{{Trial: uint32(c.trials), Seed: uint64(i)}})
 				if err != nil {
@@ -69,17 +52,17 @@ func BenchmarkSuggest(b *testing.B) {
 
 // BenchmarkRestore is the time for 100,000 trials.
 func BenchmarkRestore(b *testing.B) {
-	space := mixed(40)
+	space := Mixed(40)
 	events := record(space, 100_000)
 	for b.Loop() {
-		observe(b, mustOpen(b, space, "{}"), events...)
+		Observe(b, mustOpen(b, space, "{}"), events...)
 	}
 }
 
 // BenchmarkObjectives has the fronts of several objectives to keep.
 func BenchmarkObjectives(b *testing.B) {
 	for _, n := range []int{2, 3, 4, 6} {
-		space := mixed(10)
+		space := Mixed(10)
 		events := record(space, 10_000)
 		for i := range events {
 			if len(events[i].Losses) > 0 {
@@ -89,13 +72,13 @@ func BenchmarkObjectives(b *testing.B) {
 		s := mustOpenN(b, space, "{}", n)
 		b.Run(fmt.Sprint("restore/", n), func(b *testing.B) {
 			for b.Loop() {
-				observe(b, mustOpenN(b, space, "{}", n), events...)
+				Observe(b, mustOpenN(b, space, "{}", n), events...)
 			}
 		})
-		observe(b, s, events...)
+		Observe(b, s, events...)
 		b.Run(fmt.Sprint("suggest/", n), func(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
-				suggest(b, s, request(i, 10_000))
+				Suggest(b, s, Request(i, 10_000))
 			}
 		})
 	}

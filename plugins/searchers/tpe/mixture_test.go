@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/plugins/sdk/space"
-	"github.com/tunehost/tunehost/plugins/searchers/internal/searchtest"
+	. "github.com/tunehost/tunehost/plugins/searchers/internal/searchtest"
 )
 
 // some is points of the space in coordinates, and weights.
@@ -53,7 +53,7 @@ func plain(c *coordinate, x, m, width, pseudo float64) float64 {
 }
 
 func TestDensityAsDefined(t *testing.T) {
-	s := searchtest.EveryForm()
+	s := EveryForm()
 	cs, _ := coordinatesOf(s)
 	indices := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
 	at, weights := some(s, cs, 40)
@@ -87,8 +87,8 @@ func TestDensityAsDefined(t *testing.T) {
 // What is drawn has the distribution that the density says: the share of draws in
 // the lower half of each parameter.
 func TestDrawsAsDense(t *testing.T) {
-	s := searchtest.Reals(1, 0, 1)
-	s.Params = append(s.Params, space.Param{Name: "c", Kind: space.Choice, Choices: searchtest.Raws("1", "2", "3")},
+	s := Reals(1, 0, 1)
+	s.Params = append(s.Params, space.Param{Name: "c", Kind: space.Choice, Choices: Raws("1", "2", "3")},
 		space.Param{Name: "n", Kind: space.Normal, SD: 3}, space.Param{Name: "i", Kind: space.Int, High: 3})
 	cs, all := coordinatesOf(s)
 	at, weights := some(s, cs, 7)
@@ -152,7 +152,7 @@ func TestChoiceDraws(t *testing.T) {
 
 // Of a cut normal distribution on [0, 1] and a normal one nothing is outside.
 func TestDrawsInside(t *testing.T) {
-	for _, s := range []*space.Space{searchtest.Reals(1, 0, 1), {Params: []space.Param{{Kind: space.Normal, SD: 1}}}} {
+	for _, s := range []*space.Space{Reals(1, 0, 1), {Params: []space.Param{{Kind: space.Normal, SD: 1}}}} {
 		cs, all := coordinatesOf(s)
 		for _, centre := range []float64{cs[0].low, 0.5, cs[0].high} {
 			m := newMixture(cs, nil, all, nil, parts{[][]float64{{centre}}, []float64{1}, 1, same(0.001)})

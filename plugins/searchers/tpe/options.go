@@ -1,10 +1,11 @@
 package tpe
 
 import (
-	"fmt"
+	"cmp"
 	"math"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/searchers/internal/option"
 )
 
 // maxGood is the largest number of good trials that can be asked for.
@@ -76,22 +77,15 @@ func readOptions(text []byte) (options, error) {
 	if err := sdk.ReadOptions(text, &o); err != nil {
 		return o, err
 	}
-	for _, c := range []struct {
-		name             string
-		value, low, high float64
-	}{
-		{"startup", float64(o.Startup), 1, math.MaxInt32},
-		{"candidates", float64(o.Candidates), 1, 10_000},
-		{"gamma", o.Gamma, 0.001, 1},
-		{"max_good", float64(o.MaxGood), 1, maxGood},
-		{"prior_weight", o.PriorWeight, 0.001, 1000},
-		{"bandwidth", o.Bandwidth, 0.001, 10},
-	} {
-		if !(c.low <= c.value && c.value <= c.high) {
-			return o, fmt.Errorf("option %q is %v; allowed: numbers from %v to %v", c.name, c.value, c.low, c.high)
-		}
-	}
-	return o, nil
+	err := cmp.Or(
+		option.In("startup", float64(o.Startup), 1, math.MaxInt32),
+		option.In("candidates", float64(o.Candidates), 1, 10_000),
+		option.In("gamma", o.Gamma, 0.001, 1),
+		option.In("max_good", float64(o.MaxGood), 1, maxGood),
+		option.In("prior_weight", o.PriorWeight, 0.001, 1000),
+		option.In("bandwidth", o.Bandwidth, 0.001, 10),
+	)
+	return o, err
 }
 
 // good is how many of n trials with finite results are good.

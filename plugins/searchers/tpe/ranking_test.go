@@ -8,7 +8,7 @@ import (
 
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 	"github.com/tunehost/tunehost/plugins/searchers/internal/pareto"
-	"github.com/tunehost/tunehost/plugins/searchers/internal/searchtest"
+	. "github.com/tunehost/tunehost/plugins/searchers/internal/searchtest"
 )
 
 func TestLadder(t *testing.T) {
@@ -136,7 +136,7 @@ func TestFewMembers(t *testing.T) {
 }
 
 func TestGroups(t *testing.T) {
-	sp := searchtest.Tree()
+	sp := Tree()
 	cs, _ := coordinatesOf(sp)
 	var got []string
 	for _, g := range newGroups(sp, cs, true) {
@@ -153,7 +153,7 @@ func TestGroups(t *testing.T) {
 
 // What is a coordinate comes back as the value it was.
 func TestCoordinates(t *testing.T) {
-	sp := searchtest.EveryForm()
+	sp := EveryForm()
 	cs, _ := coordinatesOf(sp)
 	rng := space.NewRand(9)
 	for range 500 {
@@ -185,10 +185,10 @@ func TestFrontQuality(t *testing.T) {
 // square up to (1, 1).
 func frontVolume(t *testing.T, options string) (mean float64) {
 	const runs = 4
-	sp := searchtest.Reals(5, 0, 1)
+	sp := Reals(5, 0, 1)
 	for number := range runs {
 		var points [][]float64
-		run(t, mustOpenN(t, sp, options, 2), sp, number, 120, func(p space.Point) []float64 {
+		Run(t, mustOpenN(t, sp, options, 2), sp, number, 120, 1, func(p space.Point) []float64 {
 			g := 1.0
 			for _, x := range p[1:] {
 				g += 9 * x / 4

@@ -169,7 +169,7 @@ func (a *attempt) keepTail(w *worker) (*os.File, error) {
 	if w == &a.worker {
 		to = io.MultiWriter(to, a)
 	}
-	a.readers.Go(func() { _, _ = io.Copy(to, from) })
+	a.readers.Go(func() { _, _ = io.Copy(to, &pipeEnd{File: from}) })
 	return stderr, nil
 }
 
@@ -183,7 +183,7 @@ var buffers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 32<<10
 
 func (a *attempt) readStdout(from *os.File) {
 	b := buffers.Get().(*bufio.Reader)
-	b.Reset(&loggedReader{a: a, from: from})
+	b.Reset(&loggedReader{a: a, from: &pipeEnd{File: from}})
 	defer func() {
 		b.Reset(nil)
 		buffers.Put(b)
@@ -202,7 +202,7 @@ func (a *attempt) readStdout(from *os.File) {
 // does not hold up the program.
 type loggedReader struct {
 	a    *attempt
-	from *os.File
+	from *pipeEnd
 }
 
 func (r *loggedReader) Read(b []byte) (int, error) {
@@ -216,6 +216,32 @@ func (r *loggedReader) Read(b []byte) (int, error) {
 		}
 	}
 	return n, err
+}
+
+// pipeEnd is the reading end of a pipe. Its deadline is for waiting: what is in the
+// pipe by then is still read, however late this process comes to that.
+type pipeEnd struct {
+	*os.File
+	late int // bytes read after the deadline
+}
+
+// maxLate is more than a pipe holds: one that has a writer left is not read for ever.
+const maxLate = 4 << 20
+
+func (p *pipeEnd) Read(b []byte) (int, error) {
+	n, err := p.File.Read(b)
+	if !errors.Is(err, os.ErrDeadlineExceeded) || p.late > maxLate {
+		return n, err
+	}
+	conn, connErr := p.SyscallConn()
+	if connErr == nil {
+		connErr = conn.Control(func(fd uintptr) { n, _ = syscall.Read(int(fd), b) })
+	}
+	if connErr != nil || n <= 0 {
+		return 0, err
+	}
+	p.late += n
+	return n, nil
 }
 
 // finish kills what is left of the trial and takes what was on its way.

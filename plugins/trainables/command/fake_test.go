@@ -105,7 +105,7 @@ func openTest(t testing.TB, o opts) *program {
 // train runs one attempt to its end; a hang fails the test.
 func train(t testing.TB, o opts, run *fakeRun) error {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	err := openTest(t, o).Train(ctx, run)
 	if ctx.Err() != nil {
@@ -145,11 +145,23 @@ func (o opts) with(key string, value any) opts {
 // eventually polls, because processes end when they end.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); !ok(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("never: %s", what)
 		}
 	}
+}
+
+// patiently tries with more and more seconds until one is enough for the program to
+// do what it does before they are over, however busy the machine is.
+func patiently(t *testing.T, try func(t *testing.T, seconds float64) (enough bool)) {
+	t.Helper()
+	for _, seconds := range []float64{0.3, 3, 30} {
+		if try(t, seconds) {
+			return
+		}
+	}
+	t.Error("half a minute was not enough")
 }
 
 func readFile(t testing.TB, parts ...string) string {

@@ -99,7 +99,8 @@ type leftovers struct {
 func killLeftovers(group int, trialID, dir string) {
 	l := leftovers{group, trialID, dir, map[int]bool{}}
 	pause := time.Millisecond
-	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); {
+	end := time.Now().Add(5 * time.Second)
+	for looks := 0; looks < leastLooks || time.Now().Before(end); looks++ {
 		if children.kill(&l) == 0 && syscall.Kill(-group, 0) == syscall.ESRCH {
 			return
 		}
@@ -107,6 +108,9 @@ func killLeftovers(group int, trialID, dir string) {
 		pause = min(2*pause, 50*time.Millisecond)
 	}
 }
+
+// leastLooks are taken however long this process itself was kept from running.
+const leastLooks = 20
 
 // kill returns how many processes it found. Those that are gone now may have
 // left others, so only a look that finds none is the last.

@@ -74,11 +74,18 @@ func TestResultsBeforeFailure(t *testing.T) {
 
 // B-070: a hang past the deadline.
 func TestSilence(t *testing.T) {
-	err := train(t, sh(`echo begun >&2; sleep 100`).with("deadline", 0.3), newRun(t))
-	if err == nil {
-		t.Fatal("no error")
-	}
-	wantContains(t, err.Error(), "silent", "300ms", "begun")
+	patiently(t, func(t *testing.T, seconds float64) bool {
+		run := newRun(t)
+		err := train(t, sh(`echo begun >&2; touch begun; sleep 100`).with("deadline", seconds), run)
+		if err == nil {
+			t.Fatal("no error")
+		}
+		wantContains(t, err.Error(), "silent", fmt.Sprintf("deadline of %v", time.Duration(seconds*1e9)))
+		if exists(run, "begun") {
+			wantContains(t, err.Error(), "begun")
+		}
+		return exists(run, "begun")
+	})
 }
 
 // What is no silence: output on stderr, which the program writes to its log
@@ -122,18 +129,21 @@ func TestStopAsksFirst(t *testing.T) {
 
 // B-023
 func TestStopKillsAfterGrace(t *testing.T) {
-	run := newRun(t)
-	run.decide = stopAtFirst
-	run.trial.GraceSeconds = 0.2
-	err := train(t, sh(`
-		trap 'echo asked > asked' TERM
-		sh -c 'trap "" TERM; echo $$ > child; while :; do sleep 0.01; done' &
-		while ! [ -s child ]; do sleep 0.01; done
-		echo '{"accuracy":1}'
-		while :; do sleep 0.01; done`), run)
-	if err != sdk.ErrStopped || !exists(run, "asked") || alive(t, run, "child") {
-		t.Errorf("%v, asked: %v, child: %v", err, exists(run, "asked"), alive(t, run, "child"))
-	}
+	patiently(t, func(t *testing.T, seconds float64) bool {
+		run := newRun(t)
+		run.decide = stopAtFirst
+		run.trial.GraceSeconds = seconds
+		err := train(t, sh(`
+			trap 'echo asked > asked' TERM
+			sh -c 'trap "" TERM; echo $$ > child; while :; do sleep 0.01; done' &
+			while ! [ -s child ]; do sleep 0.01; done
+			echo '{"accuracy":1}'
+			while :; do sleep 0.01; done`), run)
+		if err != sdk.ErrStopped || alive(t, run, "child") {
+			t.Errorf("%v, child: %v", err, alive(t, run, "child"))
+		}
+		return exists(run, "asked")
+	})
 }
 
 // A stop between reports reaches a program that says nothing; also one that is
@@ -146,7 +156,11 @@ func TestStopWithoutReport(t *testing.T) {
 		}
 		close(run.stopped)
 	}()
-	err := train(t, sh(`trap 'echo > cleaned; exit 1' TERM; echo > ready; kill -STOP $$; while :; do sleep 0.01; done`), run)
+	err := train(t, sh(`
+		trap 'echo > cleaned; exit 1' TERM
+		(until ps -o stat= -p $$ | grep -q T; do sleep 0.01; done; echo > ready) &
+		kill -STOP $$
+		while :; do sleep 0.01; done`), run)
 	if err != sdk.ErrStopped || !exists(run, "cleaned") {
 		t.Errorf("%v, cleaned: %v", err, exists(run, "cleaned"))
 	}
@@ -156,6 +170,7 @@ func TestStopWithoutReport(t *testing.T) {
 func TestStopByAnswer(t *testing.T) {
 	run := newRun(t)
 	run.decide = stopAtFirst
+	run.trial.GraceSeconds = 600
 	err := train(t, python(t, `
 import signal
 signal.signal(signal.SIGTERM, lambda *_: open("asked", "w"))

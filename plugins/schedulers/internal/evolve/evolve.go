@@ -1,6 +1,7 @@
 // Package evolve trains a population: at intervals the worst trials go on from
-// checkpoints of the best, with other parameters. It is what the schedulers pbt and
-// pb2 have in common; they differ in how they explore. pbt has the rules.
+// checkpoints of the best, with other parameters. It is what the schedulers pbt, pb2
+// and mf-pbt have in common: pb2 differs in how it explores, mf-pbt in that it divides
+// the population. pbt and mfpbt have the rules.
 package evolve
 
 import (
@@ -24,6 +25,9 @@ type Explorer interface {
 	// Explore is the point for the trial that goes on from there: a point of the
 	// space that satisfies its constraints. All its randomness is from rng.
 	Explore(trial uint32, from Standing, rng *rand.Rand) space.Point
+	// Adopt is the point for one that goes on from the donor's checkpoint with the
+	// parameters of another: a point of the space that satisfies its constraints.
+	Adopt(donor, other space.Point, rng *rand.Rand) space.Point
 }
 
 // Standing is how far a trial is.
@@ -39,18 +43,27 @@ type Standing struct {
 
 // New makes the scheduler. The options were checked, see [Options.Check].
 func New(p sdk.Problem, o Options, compared objective.Objective, explores Explorer) sdk.Scheduler {
-	s := &scheduler{options: o, objective: compared, explorer: explores, seed: p.Seed, planned: p.Trials}
+	return Divided(p, o, []uint64{1}, compared, explores)
+}
+
+// Divided makes the scheduler with a sub-population for each of the periods: the
+// comparisons after which it evolves, each more than the one before.
+func Divided(p sdk.Problem, o Options, periods []uint64, compared objective.Objective, explores Explorer) sdk.Scheduler {
+	s := &scheduler{options: o, objective: compared, explorer: explores, seed: p.Seed, planned: p.Trials, groups: make([]group, len(periods))}
+	for i := range s.groups {
+		s.groups[i] = group{index: i, period: periods[i]}
+	}
 	s.barrier = s.first()
 	return s
 }
 
 type scheduler struct {
-	options    Options
-	objective  objective.Objective
-	explorer   Explorer
-	seed       uint64
-	trials     table.Table[trial]
-	population population
+	options   Options
+	objective objective.Objective
+	explorer  Explorer
+	seed      uint64
+	trials    table.Table[trial]
+	groups    []group
 
 	// For sync.
 	planned     int
@@ -59,6 +72,7 @@ type scheduler struct {
 	waiting     int    // of these, those that are paused at the barrier
 	barrier     uint64 // the iteration at which they wait
 	furthest    uint64 // of those that wait
+	meetings    uint64
 	searchEnded bool
 }
 
@@ -70,6 +84,7 @@ type trial struct {
 	loss     float64
 	point    space.Point
 	next     uint64 // iteration of its next comparison
+	compared uint64 // how often, since it was last judged by its rank
 	saved    uint64 // iteration of its last checkpoint; 0: none
 	exploits uint64 // how many it was ordered
 	then     then
@@ -81,6 +96,7 @@ type then uint8
 const (
 	resume then = iota
 	exploit
+	migrate
 	wait // for the others
 )
 
@@ -183,30 +199,49 @@ func (s *scheduler) pause(e *sdk.Event, t *trial, why then, reason string, out *
 func (s *scheduler) compare(e *sdk.Event, t *trial, out *sdk.Decisions) {
 	t.next = e.Iteration + s.options.Interval
 	rank := s.rank(e, t)
-	k := s.population.edge(s.options.Quantile)
-	switch {
-	case s.population.worst(rank, k) && len(s.donors(e.Trial)) > 0:
-		s.pause(e, t, exploit, fmt.Sprintf("%s at iteration %d is number %d of %d: it goes on from one of the best %d",
-			s.objective.Text(t.loss), e.Iteration, rank+1, len(s.population), k), out)
-	case rank < k && (t.saved == 0 || t.saved+s.options.Interval < e.Iteration):
-		s.pause(e, t, resume, fmt.Sprintf("%s at iteration %d is number %d of %d: it saves a checkpoint for others",
-			s.objective.Text(t.loss), e.Iteration, rank+1, len(s.population)), out)
+	g := s.group(e.Trial)
+	k := g.edge(s.options.Quantile)
+	place := fmt.Sprintf("%s at iteration %d is number %d of %d%s", s.objective.Text(t.loss), e.Iteration, rank+1, len(g.population), s.of(g))
+	switch why := s.judge(e.Trial, t, rank, k); {
+	case why == exploit:
+		s.pause(e, t, exploit, fmt.Sprintf("%s: it goes on from one of the best %d", place, k), out)
+	case why == migrate:
+		s.pause(e, t, migrate, place+": it goes on from a better one of another sub-population", out)
+	case rank < k && !math.IsInf(t.loss, 1) && (t.saved == 0 || t.saved+s.options.Interval < e.Iteration):
+		s.pause(e, t, resume, place+": it saves a checkpoint for others", out)
 	default:
 		s.goOn(e, t, out)
 	}
 }
 
-// rank puts the trial at its new place in the population.
+// judge says what the trial's rank comes to: resume when nothing does.
+func (s *scheduler) judge(number uint32, t *trial, rank, k int) then {
+	g := s.group(number)
+	t.compared++
+	if t.compared < g.period && !math.IsInf(t.loss, 1) {
+		return resume
+	}
+	t.compared = 0
+	switch {
+	case g.worst(rank, k) && len(s.donors(g, number)) > 0:
+		return exploit
+	case (g.open(rank, k) || g.worst(rank, k)) && len(s.sources(number)) > 0:
+		return migrate
+	}
+	return resume
+}
+
+// rank puts the trial at its new place in its group.
 func (s *scheduler) rank(e *sdk.Event, t *trial) int {
 	s.unrank(e.Trial, t)
 	t.ranked, t.loss = true, s.objective.Loss(e)
 	s.explorer.Ranked(Standing{e.Trial, e.Iteration, t.loss, t.point})
-	return s.population.add(member{t.loss, e.Trial})
+	return s.group(e.Trial).add(member{t.loss, e.Trial})
 }
 
 func (s *scheduler) unrank(number uint32, t *trial) {
 	if t.ranked {
-		s.population.remove(member{t.loss, number})
+		s.group(number).remove(member{t.loss, number})
 	}
 	t.ranked = false
 }
@@ -223,10 +258,10 @@ func (s *scheduler) end(number uint32, t *trial) {
 	t.hold.End()
 }
 
-// donors are those of the best that others can go on from.
-func (s *scheduler) donors(other uint32) []uint32 {
+// donors are those of the group's best that others can go on from.
+func (s *scheduler) donors(g *group, other uint32) []uint32 {
 	var all []uint32
-	for _, m := range s.population[:s.population.edge(s.options.Quantile)] {
+	for _, m := range g.population[:g.edge(s.options.Quantile)] {
 		if m.trial != other && s.trials.At(m.trial).saved > 0 && !math.IsInf(m.loss, 1) {
 			all = append(all, m.trial)
 		}
@@ -242,15 +277,17 @@ func (s *scheduler) paused(number uint32, t *trial, out *sdk.Decisions) {
 		s.waiting++
 		s.meet(out)
 	case t.then == exploit:
-		s.exploit(number, t, s.donors(number), out)
+		s.replace(number, t, s.donors(s.group(number), number), out)
+	case t.then == migrate:
+		s.replace(number, t, s.sources(number), out)
 	default:
 		t.hold.Order(sdk.Command{Kind: sdk.Resume, Trial: number, Reason: "its checkpoint is saved"}, out)
 	}
 }
 
-// exploit lets a paused trial go on from one of the donors, or as it was when
+// replace lets a paused trial go on from one of the donors, or as it was when
 // there is none any more.
-func (s *scheduler) exploit(number uint32, t *trial, donors []uint32, out *sdk.Decisions) {
+func (s *scheduler) replace(number uint32, t *trial, donors []uint32, out *sdk.Decisions) {
 	if len(donors) == 0 {
 		t.hold.Order(sdk.Command{Kind: sdk.Resume, Trial: number, Reason: "none of the best has a checkpoint to go on from"}, out)
 		return
@@ -259,11 +296,25 @@ func (s *scheduler) exploit(number uint32, t *trial, donors []uint32, out *sdk.D
 	rng := space.NewRand(mix(mix(s.seed+uint64(number)) + t.exploits))
 	from := donors[rng.IntN(len(donors))]
 	donor := s.trials.At(from)
-	reason := fmt.Sprintf("%s is among the worst; trial %d has %s", s.objective.Text(t.loss), from, s.objective.Value(donor.loss))
-	s.unrank(number, t)
-	t.point = s.explorer.Explore(number, Standing{from, donor.saved, donor.loss, donor.point}, rng)
-	t.next, t.saved, t.told = donor.saved+s.options.Interval, 0, false
-	t.hold.Order(sdk.Command{Kind: sdk.Exploit, Trial: number, Donor: from, Iteration: donor.saved, Point: t.point, Reason: reason}, out)
+	point, reason := s.inherit(number, t, from, rng)
+	if len(s.groups) == 1 {
+		// In one that is divided it keeps its rank until it is compared again, so that
+		// it is not made up for by the next: groups are small.
+		s.unrank(number, t)
+	}
+	t.point, t.next, t.compared = point, donor.saved+s.options.Interval, 0
+	t.saved, t.told = 0, false
+	t.hold.Order(sdk.Command{Kind: sdk.Exploit, Trial: number, Donor: from, Iteration: donor.saved, Point: point, Reason: reason}, out)
+}
+
+// inherit is the point with which the trial goes on from the donor, and why.
+func (s *scheduler) inherit(number uint32, t *trial, from uint32, rng *rand.Rand) (space.Point, string) {
+	if s.group(from) != s.group(number) {
+		return s.immigrate(number, t, from, rng)
+	}
+	donor := s.trials.At(from)
+	point := s.explorer.Explore(number, Standing{from, donor.saved, donor.loss, donor.point}, rng)
+	return point, fmt.Sprintf("%s is among the worst%s; trial %d has %s", s.objective.Text(t.loss), s.of(s.group(number)), from, s.objective.Value(donor.loss))
 }
 
 // mix is SplitMix64's finaliser (Steele, Lea, Flood 2014).

@@ -53,6 +53,25 @@ func (x *Perturber) Explore(_ uint32, from Standing, rng *rand.Rand) space.Point
 	return x.Perturb(from.Point, nil, rng)
 }
 
+// Adopt is the other's point, but for what may not change: the checkpoint depends on that.
+func (x *Perturber) Adopt(donor, other space.Point, rng *rand.Rand) space.Point {
+	chosen := make(space.Point, len(x.Free))
+	for i := range chosen {
+		from := donor
+		if x.Free[i] {
+			from = other
+		}
+		if chosen[i] = math.NaN(); i < len(from) {
+			chosen[i] = from[i]
+		}
+	}
+	// What comes to exist is whose it was, or drawn where it was nobody's.
+	if p := x.Space.Complete(chosen, donor, other, x.Space.Draw(rng)); x.Space.Holds(p) {
+		return p
+	}
+	return donor
+}
+
 // tries is how often a point that breaks a constraint is made anew.
 const tries = 20
 

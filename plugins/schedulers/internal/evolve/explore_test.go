@@ -7,22 +7,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/tunehost/tunehost/plugins/schedulers/schedtest"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
-
-// mixed has one parameter of each form. momentum exists for the second optimizer
-// only.
-var mixed = &space.Space{Params: []space.Param{
-	{Name: "lr", Kind: space.Real, Low: 1e-4, High: 1, Log: true},
-	{Name: "dropout", Kind: space.Real, Low: 0, High: 1},
-	{Name: "layers", Kind: space.Int, Low: 1, High: 4},
-	{Name: "batch", Kind: space.Int, Low: 16, High: 128, Step: 16},
-	{Name: "noise", Kind: space.Normal, Mean: 0, SD: 1},
-	{Name: "optimizer", Kind: space.Choice, Choices: [][]byte{[]byte(`"adam"`), []byte(`"sgd"`)}},
-	{Name: "size", Kind: space.Ordinal, Choices: [][]byte{[]byte(`"s"`), []byte(`"m"`), []byte(`"l"`)}},
-	{Name: "momentum", Kind: space.Real, Low: 0, High: 0.9, Step: 0.1,
-		When: &space.Expr{Op: space.In, Param: 5, Set: []int{1}}},
-}}
 
 func explorerOf(t interface{ Fatal(...any) }, sp *space.Space, o Options) *Perturber {
 	x, err := NewPerturber(sp, o)
@@ -35,18 +22,18 @@ func explorerOf(t interface{ Fatal(...any) }, sp *space.Space, o Options) *Pertu
 // What is explored is always a point of the space.
 func TestExploredPointsAreOfTheSpace(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		x := explorerOf(t, mixed, Options{
+		x := explorerOf(t, schedtest.Mixed, Options{
 			Resample: rapid.Float64Range(0, 1).Draw(t, "resample"),
 			Factors:  rapid.SliceOfN(rapid.Float64Range(0.1, 10), 1, 3).Draw(t, "factors"),
 		})
 		rng := space.NewRand(rapid.Uint64().Draw(t, "seed"))
-		p, err := mixed.Sample(rng)
+		p, err := schedtest.Mixed.Sample(rng)
 		for range 10 {
 			if err != nil {
 				t.Fatalf("%v: %v", p, err)
 			}
 			p = x.Perturb(p, nil, rng)
-			err = mixed.Check(p)
+			err = schedtest.Mixed.Check(p)
 		}
 	})
 }
@@ -54,7 +41,7 @@ func TestExploredPointsAreOfTheSpace(t *testing.T) {
 // Every number and ordinal moves from wherever it is, whichever way the factor
 // points: from the bounds, from zero, from the integers 1 and 2.
 func TestEveryValueCanMove(t *testing.T) {
-	x := explorerOf(t, mixed, Options{Factors: []float64{1}})
+	x := explorerOf(t, schedtest.Mixed, Options{Factors: []float64{1}})
 	for i, values := range map[int][]float64{
 		0: {1e-4, 0.01, 1},
 		1: {0, 0.5, 1},
@@ -67,7 +54,7 @@ func TestEveryValueCanMove(t *testing.T) {
 		for _, v := range values {
 			for _, factor := range []float64{1.2, 0.8} {
 				if w := x.move(i, v, factor); w == v || w != x.Space.Quantise(i, w) {
-					t.Errorf("%s moves from %v by %v to %v", mixed.Params[i].Name, v, factor, w)
+					t.Errorf("%s moves from %v by %v to %v", schedtest.Mixed.Params[i].Name, v, factor, w)
 				}
 			}
 		}
@@ -78,7 +65,7 @@ func TestEveryValueCanMove(t *testing.T) {
 }
 
 func TestOnlyWhatMayChange(t *testing.T) {
-	x := explorerOf(t, mixed, Options{Mutate: []string{"lr"}, Factors: []float64{1.2, 0.8}})
+	x := explorerOf(t, schedtest.Mixed, Options{Mutate: []string{"lr"}, Factors: []float64{1.2, 0.8}})
 	donor := space.Point{0.01, 0.5, 2, 64, 0, 0, 1, math.NaN()}
 	for seed := range uint64(20) {
 		p := x.Perturb(donor, nil, space.NewRand(seed))

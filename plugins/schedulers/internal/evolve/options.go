@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/tunehost/tunehost/plugins/schedulers/internal/objective"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -94,6 +95,22 @@ func (o Options) Check(p sdk.Problem) error {
 	}
 	return o.checkMoves()
 }
+
+// Prepare checks the options, and makes of them what [New] takes.
+func (o Options) Prepare(p sdk.Problem) (objective.Objective, *Perturber, error) {
+	if err := o.Check(p); err != nil {
+		return objective.Objective{}, nil, err
+	}
+	compared, err := objective.Choose(p, o.Objective)
+	if err != nil {
+		return objective.Objective{}, nil, err
+	}
+	explores, err := NewPerturber(p.Space, o)
+	return compared, explores, err
+}
+
+// Traits are those of a scheduler that trains a population.
+var Traits = sdk.Traits{RunAhead: 1, Saves: true}
 
 // checkMoves is about how parameters are moved.
 func (o Options) checkMoves() error {

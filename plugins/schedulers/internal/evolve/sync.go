@@ -2,6 +2,7 @@ package evolve
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -20,24 +21,46 @@ func (s *scheduler) meet(out *sdk.Decisions) {
 	if !s.options.Sync || s.waiting == 0 || s.waiting < s.live || !s.gathered() {
 		return
 	}
-	group := slices.Clone(s.population)
-	k := group.edge(s.options.Quantile)
 	s.waiting = 0
+	s.meetings++
 	s.barrier = max(s.barrier, s.furthest) + s.options.Interval
-	losers := map[uint32][]uint32{}
-	for rank, m := range group {
-		if group.worst(rank, k) {
-			losers[m.trial] = s.donors(m.trial)
+	replaced := map[uint32][]uint32{}
+	for i := range s.groups {
+		s.elect(&s.groups[i], replaced)
+	}
+	for i := range s.groups {
+		s.dismiss(&s.groups[i], replaced, out)
+	}
+}
+
+// elect finds from whom those of the group go on that are replaced at this meeting.
+func (s *scheduler) elect(g *group, replaced map[uint32][]uint32) {
+	k := g.edge(s.options.Quantile)
+	for rank, m := range g.population {
+		if s.meetings%g.period != 0 && !math.IsInf(m.loss, 1) {
+			continue
+		}
+		if g.worst(rank, k) {
+			replaced[m.trial] = s.donors(g, m.trial)
+		}
+		if len(replaced[m.trial]) == 0 {
+			replaced[m.trial] = s.sources(m.trial)
 		}
 	}
-	for rank, m := range group {
+}
+
+// dismiss lets the group's trials go on. Who is gone on from is never replaced itself,
+// so that their order does not matter.
+func (s *scheduler) dismiss(g *group, replaced map[uint32][]uint32, out *sdk.Decisions) {
+	all := slices.Clone(g.population)
+	for rank, m := range all {
 		t := s.trials.At(m.trial)
-		if donors, ok := losers[m.trial]; ok && len(donors) > 0 {
-			s.exploit(m.trial, t, donors, out)
+		if donors := replaced[m.trial]; len(donors) > 0 {
+			s.replace(m.trial, t, donors, out)
 			continue
 		}
 		t.hold.Order(sdk.Command{Kind: sdk.Resume, Trial: m.trial, Reason: fmt.Sprintf(
-			"%s is number %d of %d", s.objective.Text(m.loss), rank+1, len(group))}, out)
+			"%s is number %d of %d%s", s.objective.Text(m.loss), rank+1, len(all), s.of(g))}, out)
 	}
 }
 

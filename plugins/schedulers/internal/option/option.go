@@ -46,6 +46,8 @@ func kind(name string) string {
 		return "a number"
 	case name == "bool":
 		return "true or false"
+	case name == "slice":
+		return "a list"
 	}
 	return "a " + name
 }

@@ -67,6 +67,12 @@ export class Problem {
   trials: u64 = 0;
   /** How many may run at a time; 0 when not bounded. */
   concurrency: u64 = 0;
+  /** What each trial asks for, as the experiment file writes it, in JSON: `{"cpu": "2"}`.
+   * Empty where that is not known, or is several bundles. */
+  request: string = "";
+  /** What there was in all when the experiment began, in the same form. Empty where
+   * trials are run by somebody else. */
+  capacity: string = "";
 
   static read(r: Reader): Problem {
     const p = new Problem();
@@ -76,6 +82,8 @@ export class Problem {
       else if (r.field == 3) p.seed = r.uint();
       else if (r.field == 4) p.trials = r.uint();
       else if (r.field == 5) p.concurrency = r.uint();
+      else if (r.field == 6) p.request = r.string();
+      else if (r.field == 7) p.capacity = r.string();
       else r.skip();
     }
     return p;

@@ -26,6 +26,10 @@
  * @property {bigint} seed the plugin's own
  * @property {number} trials how many are planned; 0 when unbounded
  * @property {number} concurrency how many may run at a time; 0 when not bounded
+ * @property {Record<string, string | number>} request what each trial asks for, as the
+ *   experiment file writes it: {cpu: "2"}; empty where that is not known, or is several bundles
+ * @property {Record<string, string | number>} capacity what there was in all when the
+ *   experiment began, in the same form; empty where trials are run by somebody else
  */
 
 /**

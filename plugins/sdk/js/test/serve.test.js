@@ -103,3 +103,11 @@ test("a trial's bundles", () => {
     { node: "a", resources: { cpu: "2" }, devices: ["0"] }, { node: "b", resources: { cpu: "1" }, devices: [] },
   ]);
 });
+
+test("a problem has what trials ask for and what there is, where it is known", () => {
+  const { request, capacity } = wire.problem({
+    objectives: [], seed: { low: 1, high: 0 }, trials: { low: 1, high: 0 }, concurrency: { low: 1, high: 0 }, request: Buffer.from('{"cpu": "2"}'), capacity: Buffer.alloc(0),
+  });
+  assert.deepEqual([request, capacity], [{ cpu: "2" }, {}]);
+  assert.deepEqual(wire.problem(undefined).request, {});
+});

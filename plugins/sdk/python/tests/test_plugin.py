@@ -9,7 +9,8 @@ from typing import Any, Dict, Iterator, List
 import pytest
 
 import tunehost
-from tunehost import events
+from tunehost import _wire, events
+from tunehost._proto import common_pb2
 from tunehost.plugin import chosen
 from tunehost.run import CONTINUE, ENDED, EXPORTED, KILL, RESULT, SAVE, SAVED, STOP, Order, Run, Told, Trial, attempt
 
@@ -179,6 +180,13 @@ def test_kill_counts_as_a_stop() -> None:
         run.report(loss=1)
 
     assert trained(train, [{"kind": KILL}]) == [(RESULT, 0), (ENDED, "")]
+
+
+def test_resources_of_a_problem() -> None:
+    m = common_pb2.Problem(request=b'{"cpu": "2"}', capacity=b'{"cpu": "16"}')
+    p = _wire.problem(m)
+    assert (p.request, p.capacity) == ({"cpu": "2"}, {"cpu": "16"})
+    assert _wire.problem(common_pb2.Problem()).request == {}
 
 
 def test_schema_is_json() -> None:

@@ -20,7 +20,8 @@ def info(plugin: Type[Plugin]) -> pb.Info:
 
 def problem(m: pb.Problem) -> Problem:
     objectives = tuple(Objective(o.metric, o.maximize) for o in m.objectives)
-    return Problem(_space(m.space), objectives, m.seed, m.trials, m.concurrency)
+    return Problem(_space(m.space), objectives, m.seed, m.trials, m.concurrency,
+                   json.loads(m.request or b"{}"), json.loads(m.capacity or b"{}"))
 
 
 def _space(m: pb.Space) -> Space:

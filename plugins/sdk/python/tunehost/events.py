@@ -125,6 +125,12 @@ class Problem:
     seed: int  #: the plugin's own
     trials: int  #: how many are planned; 0 when unbounded
     concurrency: int  #: how many may run at a time; 0 when not bounded
+    request: Mapping[str, Any] = field(default_factory=dict)
+    """What each trial asks for, as the experiment file writes it: ``{"cpu": "2"}``.
+    Empty where that is not known, or is several bundles."""
+    capacity: Mapping[str, Any] = field(default_factory=dict)
+    """What there was in all when the experiment began, in the same form. Empty where
+    trials are run by somebody else."""
 
 
 class Status(enum.IntEnum):

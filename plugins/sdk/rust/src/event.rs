@@ -13,6 +13,12 @@ pub struct Problem {
     pub trials: u64,
     /// How many may run at a time; 0 when not bounded.
     pub concurrency: u64,
+    /// What each trial asks for, as the experiment file writes it, in JSON:
+    /// `{"cpu": "2"}`. Empty where that is not known, or is several bundles.
+    pub request: String,
+    /// What there was in all when the experiment began, in the same form. Empty
+    /// where trials are run by somebody else.
+    pub capacity: String,
 }
 
 /// A metric to be made small or large.

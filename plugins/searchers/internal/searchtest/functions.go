@@ -84,6 +84,24 @@ func EveryFormLoss(p space.Point) float64 {
 	return sum
 }
 
+// Mixed has n parameters: reals, logarithms, integers, choices.
+func Mixed(n int) *space.Space {
+	s := &space.Space{}
+	for i := range n {
+		p := space.Param{Name: fmt.Sprint("p", i), Kind: space.Real, Low: 1e-5, High: 1}
+		switch i % 4 {
+		case 1:
+			p.Log = true
+		case 2:
+			p.Kind, p.Low, p.High = space.Int, 1, 1000
+		case 3:
+			p.Kind, p.Choices = space.Choice, Raws("1", "2", "3")
+		}
+		s.Params = append(s.Params, p)
+	}
+	return s
+}
+
 // Tree has a root choice of four branches, each with three parameters and one of
 // them with a choice of its own.
 func Tree() *space.Space {

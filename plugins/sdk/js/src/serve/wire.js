@@ -82,13 +82,16 @@ export function traits({ independent, quiet, runAhead = 0, metrics, saves, requi
  * @returns {import("../plugin.js").Problem}
  */
 export function problem(m) {
-  m ??= { objectives: [], seed: { low: 0, high: 0 }, trials: { low: 0, high: 0 }, concurrency: { low: 0, high: 0 } };
+  m ??= { objectives: [], seed: { low: 0, high: 0 }, trials: { low: 0, high: 0 }, concurrency: { low: 0, high: 0 },
+    request: [], capacity: [] };
   return {
     space: space(m.space ?? { params: [], constraints: [], opaque: false }),
     objectives: m.objectives.map((/** @type {any} */ o) => ({ metric: o.metric, mode: o.maximize ? "max" : "min" })),
     seed: big(m.seed),
     trials: count(m.trials),
     concurrency: count(m.concurrency),
+    request: json(m.request),
+    capacity: json(m.capacity),
   };
 }
 

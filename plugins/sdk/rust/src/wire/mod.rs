@@ -258,6 +258,20 @@ mod tests {
         }
     }
 
+    /// What trials ask for and what there is are the JSON that was sent.
+    #[test]
+    fn resources_are_read() {
+        let problem = |w: &mut Writer| {
+            w.text(6, r#"{"cpu": "2"}"#);
+            w.text(7, r#"{"cpu": "16", "gpu": "4"}"#);
+        };
+        let (p, ..) = open_request(&Writer::message(|w| w.nested(1, problem))).unwrap();
+        assert_eq!(
+            (p.request.as_str(), p.capacity.as_str()),
+            (r#"{"cpu": "2"}"#, r#"{"cpu": "16", "gpu": "4"}"#)
+        );
+    }
+
     /// Expressions that would not end, or refer to nothing, are refused.
     #[test]
     fn expressions_are_checked() {

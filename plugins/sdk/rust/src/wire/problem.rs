@@ -32,6 +32,8 @@ fn read_problem(message: &[u8]) -> Decoded<Problem> {
             3 => p.seed = value.uint()?,
             4 => p.trials = value.uint()?,
             5 => p.concurrency = value.uint()?,
+            6 => p.request = value.text()?,
+            7 => p.capacity = value.text()?,
             _ => {}
         }
         Ok(())

@@ -1,0 +1,75 @@
+package config
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+// doubts warns of what is right but surely not meant.
+func (b *builder) doubts() {
+	b.oneTrial()
+	b.ownResources()
+}
+
+// oneTrial: whoever names a searcher wants more than one trial.
+func (b *builder) oneTrial() {
+	axis := func(p space.Param) bool { return p.Grid }
+	switch {
+	case b.root.has("trials") || !b.root.has("searcher") || b.root.has("points"):
+	case b.e.Searcher.Name == "grid":
+		b.warn(placeOf(b.root, "searcher", b.root.pos), "without trials only one is run; for every combination once write trials: -1")
+	case b.e.Space == nil || !slices.ContainsFunc(b.e.Space.Params, axis):
+		b.warn(placeOf(b.root, "searcher", b.root.pos), "without trials only one is run; write how many, such as trials: 100")
+	}
+}
+
+// builtIn are the resources that a machine has, by other spellings of their names.
+var builtIn = map[string]string{"cpu": "cpu", "cpus": "cpu", "core": "cpu", "cores": "cpu",
+	"gpu": "gpu", "gpus": "gpu", "mem": "memory", "ram": "memory", "memory": "memory"}
+
+// ownResources: any name may be a resource, also one that is nearly that of a
+// machine's own.
+func (b *builder) ownResources() {
+	maps := []*node{b.root.get("resources")}
+	if p := b.root.get("placement"); p != nil && !b.bad["placement"] {
+		maps = append(maps, p.get("bundles").items...)
+	}
+	for _, n := range maps {
+		if n == nil || n.kind != mapKind {
+			continue
+		}
+		for _, e := range n.keys {
+			if meant := builtIn[strings.ToLower(e.name)]; meant != "" && meant != e.name {
+				b.warn(e.pos, "%s is taken as a resource of your own; did you mean %s?", quote(e.name), quote(meant))
+			}
+		}
+	}
+}
+
+// logFiles are files of the trial's directory, beside those that are the host's.
+func (b *builder) logFiles(n *node) {
+	for _, e := range n.keys {
+		name := e.value.text
+		if path.Base(name) != name || strings.Contains(name, `\`) || name == "." || name == ".." {
+			b.fail(e.value.pos, "found %s, expected the name of a file in the trial's directory", quote(name))
+		}
+	}
+}
+
+// variables: their names are what a system takes, and not the host's own.
+func (b *builder) variables(n *node) {
+	if n == nil {
+		return
+	}
+	for _, e := range n.keys {
+		switch {
+		case e.name == "" || strings.ContainsAny(e.name, "=\x00"):
+			b.fail(e.pos, "%s cannot be the name of a variable", quote(e.name))
+		case strings.HasPrefix(e.name, "TUNEHOST_"):
+			b.fail(e.pos, "%s is set by tunehost; choose another name", e.name)
+		}
+	}
+}

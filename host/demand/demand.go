@@ -1,0 +1,119 @@
+// Package demand is what trials ask of the machine: it reads what the experiment
+// file, a trainable or a scheduler has written, and writes it for plugins. What is
+// asked for, and whether it is there, core/resource knows.
+package demand
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/tunehost/tunehost/core/resource"
+	"github.com/tunehost/tunehost/host/config"
+)
+
+// Of is what the file asks for, for each trial.
+func Of(e *config.Experiment) (resource.Request, error) {
+	if e.Placement == nil {
+		b, err := Bundle(e.Resources)
+		if err != nil {
+			return resource.Request{}, err
+		}
+		return resource.NewRequest(resource.Pack, b)
+	}
+	strategy, err := resource.ParseStrategy(e.Placement.Strategy)
+	if err != nil {
+		return resource.Request{}, err
+	}
+	bundles := make([]resource.Bundle, len(e.Placement.Bundles))
+	for i, amounts := range e.Placement.Bundles {
+		if bundles[i], err = Bundle(amounts); err != nil {
+			return resource.Request{}, err
+		}
+	}
+	return resource.NewRequest(strategy, bundles...)
+}
+
+// Bundle has amounts, by their resources' names.
+func Bundle(amounts map[string]string) (resource.Bundle, error) {
+	var items []resource.Item
+	for name, text := range amounts {
+		a, err := resource.ParseAmount(text)
+		if err != nil {
+			return resource.Bundle{}, fmt.Errorf("resource %s: %w", name, err)
+		}
+		items = append(items, resource.Item{Name: name, Amount: a})
+	}
+	return resource.NewBundle(items...) // sorts them
+}
+
+// Parse reads a request as the experiment file writes it, in JSON: what
+// resources has, or what placement has.
+func Parse(text []byte) (*resource.Request, error) {
+	var amounts written
+	if err := json.Unmarshal(text, &amounts); err != nil {
+		return nil, fmt.Errorf("resources %.200q: %w", text, err)
+	}
+	if list := amounts["bundles"]; len(list) > 0 && list[0] == '[' {
+		return parseGroup(text)
+	}
+	b, err := amounts.bundle()
+	if err != nil {
+		return nil, err
+	}
+	r, err := resource.NewRequest(resource.Pack, b)
+	return &r, err
+}
+
+// written are amounts: {"cpu": 2, "memory": "4GiB"}.
+type written map[string]json.RawMessage
+
+func (a written) bundle() (resource.Bundle, error) {
+	plain := map[string]string{}
+	for name, amount := range a {
+		plain[name] = strings.Trim(string(amount), `"`) // ParseAmount refuses the rest
+	}
+	return Bundle(plain)
+}
+
+// parseGroup reads {"bundles": [{"cpu": 1}, …], "strategy": "spread"}.
+func parseGroup(text []byte) (*resource.Request, error) {
+	g := struct {
+		Bundles  []written
+		Strategy resource.Strategy
+	}{}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&g); err != nil {
+		return nil, fmt.Errorf("resources %.200q: %w", text, err)
+	}
+	if len(g.Bundles) > resource.MaxBundles {
+		return nil, fmt.Errorf("resources: %d bundles in one request; at most %d", len(g.Bundles), resource.MaxBundles)
+	}
+	bundles := make([]resource.Bundle, len(g.Bundles))
+	for i, amounts := range g.Bundles {
+		var err error
+		if bundles[i], err = amounts.bundle(); err != nil {
+			return nil, err
+		}
+	}
+	r, err := resource.NewRequest(g.Strategy, bundles...)
+	return &r, err
+}
+
+// Sum is a request's, in JSON.
+func Sum(r resource.Request) []byte { return Amounts(r.Sum()) }
+
+// Amounts are written in JSON, as Parse reads them.
+func Amounts(items []resource.Item) []byte {
+	amounts := map[string]string{}
+	for _, it := range items {
+		amounts[it.Name] = it.Amount.String()
+	}
+	text, err := json.Marshal(amounts)
+	if err != nil {
+		panic(err) // a map of texts
+	}
+	return text
+}

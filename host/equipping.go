@@ -1,0 +1,92 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/training"
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// makeTraining makes the driver of trials, with all that the session has for it.
+func (s *session) makeTraining() *training.Driver {
+	e, t := s.experiment, s.plugins.trainer.Traits()
+	o := s.opener()
+	x := training.Options{Open: o.trainable, Shared: t.Shared, Reuse: t.Reusable && e.Reuse != "false", GPUs: e.Reuse == "true",
+		Reset: cmp.Or(o.timeout, callTimeout), Grace: e.StopGrace, Inbox: s.inbox, Log: s.log, Clock: s.clock, Storage: s.dir,
+		Disk: s.disk, Fail: s.fail, Saved: s.remote.saved, Memory: s.holdStates(t.Saves)}
+	if e.Reuse == "true" && !t.Reusable {
+		s.log.Warn("reuse: true: the trainable says that its processes cannot be reused; each trial gets one of its own")
+	}
+	if e.Trainable.Plugin != nil {
+		x.Deadline = e.Trainable.Deadline
+	}
+	for id := 1; id <= s.machine.Metrics(); id++ {
+		x.Metrics = append(x.Metrics, s.machine.MetricName(core.MetricID(id)))
+	}
+	d := training.New(x)
+	if s.requesting == nil {
+		d.KeepWarm(s.plugins.trainer)
+	}
+	s.plugins.trainer = nil // training closes it
+	return d
+}
+
+// makeRequesting takes over an opened trainable that computes what trials need. A
+// file that asks for resources beside it is in conflict with it.
+func (s *session) makeRequesting(t plugin.Trainer) (*training.Requesting, error) {
+	o := s.opener()
+	ref, _, err := o.trainableRef()
+	if err != nil {
+		return nil, err
+	}
+	if at := s.experiment.Requested; at != nil {
+		return nil, &UserError{&config.Error{Pos: *at, Msg: fmt.Sprintf(
+			"the trainable %q (%s) computes by itself what each trial needs, and here the file says it, too: take this out", ref.Name, ref.Pos)}}
+	}
+	limit, _ := o.deadlines(sdk.KindTrainable, ref)
+	open := func(ctx context.Context) (plugin.Trainer, error) { return o.trainable(ctx, nil) }
+	return training.NewRequesting(ref.Name, t, open, limit), nil
+}
+
+// holdStates prepares for pauses whose state is held in memory (B-052). Where there
+// is no memory for it, they are saved on disk, as they were without the key.
+func (s *session) holdStates(saves bool) *storage.Memory {
+	if !s.experiment.Checkpoint.PausesInMemory || s.lock == nil {
+		return nil
+	}
+	if !saves {
+		s.log.Warn("checkpoint.pauses: memory: the trainable makes its checkpoints itself, on disk; pauses go on from the last of them")
+		return nil
+	}
+	m, err := storage.OpenMemory(s.dir)
+	if err != nil {
+		s.log.Warn("checkpoint.pauses: memory: pauses are saved on disk: " + err.Error())
+		return nil
+	}
+	return m
+}
+
+// sweep removes what earlier hosts left among the checkpoints: those that the
+// record does not name, half ones, and copies. It is done before any trial runs.
+func (s *session) sweep() {
+	needed := map[core.CheckpointRef]bool{}
+	s.machine.EachCheckpoint(func(x core.CheckpointRef) { x.Iteration = 0; needed[x] = true })
+	for no := range core.TrialNo(s.machine.Trials()) {
+		if !s.machine.HadCheckpoint(no) {
+			continue
+		}
+		err := s.dir.SweepTrial(s.trials.dir(no), func(id uint32) bool { return needed[core.CheckpointRef{Trial: no, ID: id}] })
+		if err != nil {
+			s.log.Warn(s.trials.name(no) + ": what is left of its checkpoints could not be removed: " + err.Error())
+		}
+	}
+	if err := s.dir.SweepBlobs(); err != nil {
+		s.log.Warn("files of checkpoints that are gone could not be removed: " + err.Error())
+	}
+}

@@ -1,0 +1,51 @@
+package sim
+
+import (
+	"fmt"
+	"hash/fnv"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/report"
+)
+
+// heard is what reporters are told: of what is safe, in order, nothing left out,
+// and never anything else under the same number.
+func (b *books) heard(events []report.Event) {
+	for i := range events {
+		e := &events[i]
+		if b.cursor >= len(b.tells) || b.tells[b.cursor].number != e.Number {
+			b.fail("reporters are told event %d, and it is not its turn: %d of %+v", e.Number, b.cursor, b.tells[max(b.cursor-1, 0):min(b.cursor+1, len(b.tells))])
+			return
+		}
+		t := b.tells[b.cursor]
+		b.cursor++
+		if t.event > b.safeTo {
+			b.fail("reporters are told of event %d of the record, of which %d are safe", t.event, b.safeTo)
+		}
+		hash := reportHash(e)
+		if was, again := b.reports[e.Number]; again && was != hash {
+			b.fail("report %d was told once, and is another one now: %+v %+v", e.Number, e, e.Result)
+		}
+		b.reports[e.Number] = hash
+		b.lastTold = max(b.lastTold, e.Number)
+	}
+}
+
+// reportHash is a digest of all that a report says.
+func reportHash(e *report.Event) uint64 {
+	x := *e
+	x.Result = nil
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%+v %+v", x, e.Result)
+	return h.Sum64()
+}
+
+// removed: a checkpoint is deleted once the record that drops it is safe.
+func (b *books) removed(no core.TrialNo, id uint32) {
+	event, ok := b.deletes[ckpt{no, id}]
+	if !ok {
+		b.fail("checkpoint %d of trial %d is removed, which nobody has ordered", id, no)
+	} else if event > b.safeTo {
+		b.fail("checkpoint %d of trial %d is removed by event %d, of which only %d are safe", id, no, event, b.safeTo)
+	}
+}

@@ -1,0 +1,87 @@
+package training
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// resetLimit is how long a process that has run a trial may take to begin the next
+// one, before it is replaced by a fresh one.
+const resetLimit = 30 * time.Second
+
+// warm finds a process that can take a trial at once: one that nothing was trained
+// in, or that was trained in with the same request and devices (B-110). Where those
+// that wait are of other requests, one of them is let go for the one that will be
+// started.
+func (t *Driver) warm(x *sdk.Trial) *worker {
+	if t.Shared {
+		return t.common
+	}
+	for i, w := range slices.Backward(t.idle) {
+		if slices.Equal(w.devices, x.Devices) && (w.request == "" || w.request == shape(x)) {
+			t.idle = slices.Delete(t.idle, i, i+1)
+			return w
+		}
+	}
+	if len(t.idle) > 0 {
+		t.retire(t.idle[0])
+		t.idle = t.idle[1:]
+	}
+	return nil
+}
+
+// shape is the same text for trials that were granted the same: of a group, each
+// place of it, too.
+func shape(x *sdk.Trial) string {
+	text := string(x.Resources)
+	if len(x.Bundles) > 1 {
+		for _, b := range x.Bundles {
+			text += fmt.Sprintf("\n%q %s %q", b.Node, b.Resources, b.Devices)
+		}
+	}
+	return text
+}
+
+// reusable says whether a process is kept for the next trial, after a run that ended
+// well. With GPUs that is only where the user wants it: what a trial leaves on them
+// nobody sees (B-111).
+func (t *Driver) reusable(w *worker) bool {
+	return t.Reuse && (t.GPUs || len(w.devices) == 0)
+}
+
+// watchReset replaces a process that does not begin its next trial in time.
+func (t *Driver) watchReset(r *run) {
+	w := r.worker
+	r.late = t.Clock.AfterFunc(t.Reset, func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if t.runs[r.trial] == r && r.worker == w && r.warm && !r.begun && r.timer == nil {
+			w.trainer.Kill() // its listener hears of it
+		}
+	})
+}
+
+// onTime ends the watch.
+func (r *run) onTime() {
+	if r.late != nil {
+		r.late()
+		r.late = nil
+	}
+}
+
+// renew gives a run that has not begun in the process of another a fresh one, and
+// says whether it did: its trial does not fail for that.
+func (t *Driver) renew(r *run, why string) bool {
+	if !r.warm || r.timer != nil || t.closed {
+		return false
+	}
+	t.Log.Info(fmt.Sprintf("trial %d gets a fresh process: that of the last trial could not be reset: %s", r.trial, why))
+	r.onTime()
+	delete(r.worker.runs, r.number)
+	r.worker, r.warm, r.begun = nil, false, false
+	go r.anew()
+	return true
+}

@@ -1,0 +1,122 @@
+package training
+
+import (
+	"errors"
+	"syscall"
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/diskspace"
+	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/plugins/sdk/train"
+)
+
+type pendingSave struct {
+	id        uint32
+	iteration uint64
+	dir       string
+	memory    bool
+}
+
+func (t *Driver) save(a core.SaveAttempt, dir string) {
+	t.ask(a.Trial, a.Attempt, pendingSave{id: a.ID, iteration: a.Iteration}, train.Save, dir)
+}
+
+// ask orders a save; one that cannot be made is reported as failed.
+func (t *Driver) ask(no core.TrialNo, attempt uint32, s pendingSave, kind train.CommandKind, dir string) {
+	var err error
+	if s.dir, err = storage.Stage(dir, s.id); diskspace.IsFull(err) {
+		go t.resave(&run{trial: no, attempt: attempt, dir: dir}, s, err.Error())
+		return
+	}
+	there := err == nil && t.with(no, attempt, func(r *run) {
+		r.saves = append(r.saves, s)
+		r.tell(train.Command{Kind: kind, Dir: s.dir})
+	})
+	if !there {
+		t.cannotSave(no, attempt, s.id, err)
+	}
+}
+
+// take keeps a checkpoint that the trainable has made by itself.
+func (t *Driver) take(a core.TakeCheckpoint, dir string) {
+	m := storage.Manifest{Trial: uint32(a.Trial), Attempt: a.Attempt, Iteration: a.Iteration}
+	t.with(a.Trial, a.Attempt, func(r *run) { m.Parent = r.parent() })
+	t.commit(dir, a.ID, m, func() error { return storage.Take(dir, a.ID, a.Path) })
+}
+
+// commit makes a checkpoint whole, beside everything else (B-051).
+func (t *Driver) commit(dir string, id uint32, m storage.Manifest, prepare func() error) {
+	t.saving.Add(1)
+	go func() {
+		defer t.saving.Done()
+		started := t.Clock.Now()
+		err := t.whenRoom(prepare)
+		var bytes int64
+		if err == nil {
+			err = t.whenRoom(func() (err error) {
+				bytes, err = t.Storage.Commit(dir, id, m)
+				return err
+			})
+		}
+		if err != nil {
+			t.cannotSave(core.TrialNo(m.Trial), m.Attempt, id, err)
+			return
+		}
+		t.Saved(storage.CheckpointDir(dir, id))
+		if d := t.Clock.Since(started); d > slowSave {
+			t.Log.Slow("saving a checkpoint", d)
+		}
+		t.Inbox.Post(&core.CheckpointSaved{Trial: core.TrialNo(m.Trial), Attempt: m.Attempt, ID: id, Iteration: m.Iteration, Bytes: bytes})
+	}()
+}
+
+const slowSave = 10 * time.Second
+
+// whenRoom does something again and again while the disk is full, until the host
+// ends (B-087).
+func (t *Driver) whenRoom(do func() error) error { return t.Disk.WhenRoom(t.ending, do) }
+
+// resave asks again for a checkpoint that the trainable had no room for: it
+// still waits for the decision on its result.
+func (t *Driver) resave(r *run, s pendingSave, text string) {
+	err := t.Disk.Wait(t.ending, syscall.ENOSPC, func() (err error) {
+		s.dir, err = storage.Stage(r.dir, s.id)
+		return err
+	})
+	there := err == nil && t.with(r.trial, r.attempt, func(r *run) {
+		r.saves = append(r.saves, s)
+		r.tell(train.Command{Kind: train.Save, Dir: s.dir})
+	})
+	if !there {
+		t.cannotSave(r.trial, r.attempt, s.id, errors.New(text))
+		return
+	}
+	t.send()
+}
+
+// unsaved tells that a checkpoint of a run will not come.
+func (t *Driver) unsaved(no core.TrialNo, attempt uint32, id uint32, err error) {
+	t.Inbox.Post(saveFailed(no, attempt, id, err))
+}
+
+// cannotSave is unsaved for those who do not hold the lock, and do not know whether the
+// run is still there. Where its end waits for its models, the end comes first: a trial
+// that has ended does not fail for want of a checkpoint.
+func (t *Driver) cannotSave(no core.TrialNo, attempt uint32, id uint32, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if r := t.exporting[no]; r != nil && r.attempt == attempt {
+		r.exports.after = append(r.exports.after, saveFailed(no, attempt, id, err))
+		return
+	}
+	t.unsaved(no, attempt, id, err)
+}
+
+func saveFailed(no core.TrialNo, attempt uint32, id uint32, err error) *core.SaveFailed {
+	text := "the trainable had ended"
+	if err != nil {
+		text = err.Error()
+	}
+	return &core.SaveFailed{Trial: no, Attempt: attempt, ID: id, Error: text}
+}

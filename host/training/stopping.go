@@ -1,0 +1,126 @@
+package training
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/diskspace"
+	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/plugins/sdk/train"
+)
+
+// killGrace is how long a trainable that was told that its grace is over has to
+// be gone before its process is killed.
+const killGrace = 500 * time.Millisecond
+
+// sharedGrace is killGrace for a process that runs other trials too, which do not
+// survive it.
+const sharedGrace = 20 * time.Second
+
+// watch fails a run that is silent for too long.
+func (t *Driver) watch(r *run) {
+	if t.Deadline == 0 {
+		return
+	}
+	t.Clock.AfterFunc(t.Deadline-t.Clock.Since(r.heard), func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		switch {
+		case t.runs[r.trial] != r || r.worker == nil:
+		case t.Clock.Since(r.heard) < t.Deadline:
+			t.watch(r)
+		default:
+			t.hung(r)
+		}
+	})
+}
+
+func (t *Driver) hung(r *run) {
+	t.destroy(r, &core.AttemptEnded{Error: fmt.Sprintf("it was silent for %v, its deadline, and was killed", t.Deadline)})
+}
+
+// destroy kills a run's process. When that is gone, its listener tells of the
+// run's end, and that it was this one.
+func (t *Driver) destroy(r *run, end *core.AttemptEnded) {
+	r.end = end
+	r.worker.trainer.Kill()
+}
+
+// stopRun asks, waits for the grace, and then does not ask any more (B-023).
+func (t *Driver) stopRun(a core.StopAttempt, dir string) {
+	stop := train.Command{Kind: train.Stop, Paused: a.Paused}
+	var save pendingSave
+	if a.SaveID != 0 {
+		staged, err := t.stage(a, dir)
+		if diskspace.IsFull(err) {
+			go t.stopLater(a, dir)
+			return
+		}
+		if err != nil {
+			t.cannotSave(a.Trial, a.Attempt, a.SaveID, err)
+		} else {
+			save, stop.Dir = staged, staged.dir
+		}
+	}
+	there := t.with(a.Trial, a.Attempt, func(r *run) {
+		r.pausing = a.Paused
+		if stop.Dir != "" {
+			r.saves = append(r.saves, save)
+		}
+		if r.worker == nil {
+			r.stop = &stop
+		}
+		r.tell(stop)
+		r.timer = t.Clock.AfterFunc(t.Grace, func() { t.kill(r) })
+	})
+	if !there && stop.Dir != "" {
+		t.mu.Lock()
+		t.unheld(a.Trial, save)
+		t.mu.Unlock()
+		t.cannotSave(a.Trial, a.Attempt, a.SaveID, nil)
+	}
+}
+
+// stopLater stops a run once there is room for its last checkpoint.
+func (t *Driver) stopLater(a core.StopAttempt, dir string) {
+	err := t.whenRoom(func() error {
+		_, err := storage.Stage(dir, a.SaveID)
+		return err
+	})
+	if err != nil {
+		t.cannotSave(a.Trial, a.Attempt, a.SaveID, err)
+		a.SaveID = 0
+	}
+	t.stopRun(a, dir)
+	t.send()
+}
+
+// kill is for a run whose grace is over: first its context, then its process.
+func (t *Driver) kill(r *run) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.runs[r.trial] != r {
+		return
+	}
+	if r.worker == nil { // it has only begun to start
+		r.timer = t.Clock.AfterFunc(t.Grace, func() { t.kill(r) })
+		return
+	}
+	_ = r.worker.trainer.Send([]train.Command{{Kind: train.Kill, Run: r.number}})
+	r.killed = true
+	r.timer = t.Clock.AfterFunc(killGrace, func() { t.force(r) })
+}
+
+func (t *Driver) force(r *run) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case t.runs[r.trial] != r:
+	case t.Shared && !r.overdue: // it kills its programs itself, which takes a moment
+		r.overdue = true
+		r.timer = t.Clock.AfterFunc(sharedGrace, func() { t.force(r) })
+	default:
+		t.destroy(r, &core.AttemptEnded{})
+	}
+}

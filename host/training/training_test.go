@@ -1,0 +1,275 @@
+package training
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/clock"
+	"github.com/tunehost/tunehost/host/clock/clocktest"
+	"github.com/tunehost/tunehost/host/diskspace"
+	"github.com/tunehost/tunehost/host/hostlog"
+	"github.com/tunehost/tunehost/host/inbox"
+	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/train"
+)
+
+// scripted is a trainable's process that says what a test wants, whatever it is
+// told.
+type scripted struct {
+	say    chan []train.Event
+	killed chan struct{}
+	once   sync.Once
+
+	mu       sync.Mutex
+	commands []train.Command
+}
+
+func newScripted() *scripted {
+	return &scripted{say: make(chan []train.Event, 100), killed: make(chan struct{})}
+}
+
+func (s *scripted) Traits() sdk.TrainableTraits { return sdk.TrainableTraits{Shared: true} }
+
+func (s *scripted) Send(commands []train.Command) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.commands = append(s.commands, commands...)
+	return nil
+}
+
+func (s *scripted) Recv() ([]train.Event, error) {
+	select {
+	case events := <-s.say:
+		return events, nil
+	case <-s.killed:
+		return nil, io.EOF
+	}
+}
+
+func (s *scripted) Request(context.Context, []byte) ([]byte, error) { return nil, nil }
+func (s *scripted) Kill()                                           { s.once.Do(func() { close(s.killed) }) }
+func (s *scripted) Close() error                                    { s.Kill(); return nil }
+
+func (s *scripted) told(kind train.CommandKind) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.commands {
+		if c.Kind == kind {
+			return true
+		}
+	}
+	return false
+}
+
+// trains is the driver of trainables with one such process, and a trial begun.
+func trains(t *testing.T, clock clock.Clock) (*Driver, *scripted) {
+	t.Helper()
+	d, err := storage.At(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(d.Trials(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p := newScripted()
+	log := hostlog.New(hclog.NewNullLogger())
+	x := New(Options{Open: func(context.Context, []string) (plugin.Trainer, error) { return p, nil }, Shared: true, Grace: time.Second,
+		Inbox: inbox.New(), Log: log, Clock: clock, Storage: d, Disk: diskspace.New(log, clock)})
+	go x.Run(t.Context())
+	t.Cleanup(x.Close)
+	x.Put(Work{Action: core.StartAttempt{Trial: 0, Attempt: 1}, Trial: &sdk.Trial{Dir: d.Trial("0"), Params: []byte(`{}`)}, Dir: d.Trial("0"), Params: []byte(`{}`)})
+	x.Flush()
+	soon(t, "its start", func() bool { return p.told(train.Start) })
+	return x, p
+}
+
+// screenful is what is written, from whichever goroutine it comes.
+type screenful struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (s *screenful) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(b)
+}
+
+func (s *screenful) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
+func contains(t *testing.T, text, part string) {
+	t.Helper()
+	if !strings.Contains(text, part) {
+		t.Errorf("%q is not in: %s", part, text)
+	}
+}
+
+func soon(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(2 * time.Minute); !ok(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%s did not happen", what)
+		}
+	}
+}
+
+// heardOf waits until the core would have heard of the run's end, and returns all
+// that it would have heard.
+func heardOf(t *testing.T, x *Driver) (list []inbox.News, end *core.AttemptEnded) {
+	t.Helper()
+	soon(t, "the run's end", func() bool {
+		for _, n := range x.Inbox.Take(nil) {
+			list = append(list, n)
+			if e, ok := n.Event.(*core.AttemptEnded); ok {
+				end = e
+			}
+		}
+		return end != nil
+	})
+	return list, end
+}
+
+// A process that speaks of runs that it was not given, answers what was not
+// asked, and goes on after the end is not heard.
+func TestEventsOfNoSense(t *testing.T) {
+	x, p := trains(t, clock.System{})
+	ok := []sdk.Metric{{Name: "score", Value: 1}}
+	p.say <- []train.Event{
+		{Kind: train.Result, Run: 99, Metrics: ok},
+		{Kind: train.Ended, Run: 99, Error: "not mine"},
+		{Kind: train.Saved, Run: 1, Checkpoint: "/etc", Iteration: 1 << 60},
+		{Kind: train.Started, Run: 0},
+		{Kind: train.Result, Run: 1, Metrics: ok},
+		{Kind: train.Ended, Run: 1},
+		{Kind: train.Result, Run: 1, Metrics: ok},
+		{Kind: train.Ended, Run: 1, Error: "twice"},
+		{Kind: 77, Run: 1},
+	}
+	list, end := heardOf(t, x)
+	if len(list) != 2 || list[0].Result == nil || end.Error != "" {
+		t.Errorf("%d pieces of news, the end is %+v; want a result and a good end", len(list), end)
+	}
+}
+
+// B-053, B-050: a checkpoint of what was never reported does not count.
+func TestCheckpointOfNoSense(t *testing.T) {
+	x, p := trains(t, clock.System{})
+	p.say <- []train.Event{{Kind: train.Result, Run: 1, Metrics: []sdk.Metric{{Name: "score"}}, Iteration: 3}}
+	x.Put(Work{Action: core.SaveAttempt{Trial: 0, Attempt: 1, ID: 1, Iteration: 3}, Dir: x.Storage.Trial("0")})
+	x.Flush()
+	soon(t, "the order to save", func() bool { return p.told(train.Save) })
+	p.say <- []train.Event{{Kind: train.Saved, Run: 1, Iteration: 4}, {Kind: train.Ended, Run: 1}}
+	list, _ := heardOf(t, x)
+	for _, n := range list {
+		switch e := n.Event.(type) {
+		case *core.CheckpointSaved:
+			t.Errorf("it counts: %+v", e)
+		case *core.SaveFailed:
+			contains(t, e.Error, "it has saved iteration 4, which it has not reported")
+			return
+		}
+	}
+	t.Errorf("nobody hears of it: %+v", list)
+}
+
+// B-070, B-023: one that talks nonsense is told to stop, then killed; one that
+// shares its process with others is given a last moment, and then the process is
+// killed all the same. Nothing that it says meanwhile is heard.
+func TestNonsenseIsStopped(t *testing.T) {
+	x, p := trains(t, clocktest.New(50))
+	bad := train.Event{Kind: train.Result, Run: 1, Metrics: []sdk.Metric{{Name: ""}}}
+	good := train.Event{Kind: train.Result, Run: 1, Metrics: []sdk.Metric{{Name: "score", Value: 1}}}
+	p.say <- []train.Event{good, bad, good, {Kind: train.Log, Run: 1, Text: "hello"}}
+	soon(t, "the order to stop", func() bool { return p.told(train.Stop) })
+	soon(t, "the order to die", func() bool { return p.told(train.Kill) })
+	list, end := heardOf(t, x)
+	if !strings.Contains(end.Error, "it reported nonsense: a metric has no name") || len(list) != 2 {
+		t.Errorf("%d pieces of news, the end is %+v", len(list), end)
+	}
+	select {
+	case <-p.killed:
+	default:
+		t.Error("its process lives")
+	}
+}
+
+// Lines for the log beyond 1 MiB a second are dropped and counted.
+func TestFloodOfLogs(t *testing.T) {
+	x, p := trains(t, clock.System{})
+	seen := &screenful{}
+	x.Log = hostlog.New(hclog.New(&hclog.LoggerOptions{Output: seen}))
+	line, began := train.Event{Kind: train.Log, Run: 1, Text: strings.Repeat("z", 1<<10)}, time.Now()
+	for range 64 {
+		events := make([]train.Event, 256)
+		for i := range events {
+			events[i] = line
+		}
+		p.say <- events
+	}
+	soon(t, "the flood's end", func() bool { return len(p.say) == 0 })
+	soon(t, "room for more", func() bool {
+		p.say <- []train.Event{{Kind: train.Log, Run: 1, Text: "the next line"}}
+		return strings.Contains(seen.String(), "lines dropped: it prints more than 1 MiB a second")
+	})
+	// A line has some bytes more in the log.
+	if n, allowed := len(seen.String()), (3+int(time.Since(began).Seconds()))<<20*11/10; n > allowed {
+		t.Errorf("%d bytes were written, %d are allowed", n, allowed)
+	}
+	p.say <- []train.Event{{Kind: train.Ended, Run: 1}}
+	heardOf(t, x)
+}
+
+// B-009: a process that does not wait for decisions fails its trial; the results
+// that it may report ahead count.
+func TestRunsTooFarAhead(t *testing.T) {
+	for _, c := range []struct{ ahead, credits, taken int }{{0, 0, 1}, {2, 0, 3}, {1, 4, 6}} {
+		x, p := trains(t, clock.System{})
+		x.mu.Lock()
+		x.runs[0].ahead = c.ahead
+		x.mu.Unlock()
+		x.Put(Work{Action: core.ContinueAttempt{Trial: 0, Attempt: 1, Credits: uint32(c.credits)}})
+		x.Flush()
+		soon(t, "the credits", func() bool { return p.told(train.Continue) })
+		for range c.taken + 5 {
+			p.say <- []train.Event{{Kind: train.Result, Run: 1, Metrics: []sdk.Metric{{Name: "score", Value: 1}}}}
+		}
+		p.say <- []train.Event{{Kind: train.Ended, Run: 1}}
+		list, end := heardOf(t, x)
+		contains(t, end.Error, "where it must wait for a decision after")
+		if len(list) != c.taken+1 {
+			t.Errorf("%d results are taken, want %d", len(list)-1, c.taken)
+		}
+	}
+}
+
+// An experiment has so many metrics at most; each is kept for its life.
+func TestEndlessMetricNames(t *testing.T) {
+	x := New(Options{})
+	var err error
+	n := 0
+	for ; err == nil && n < 2*maxMetricNames; n++ {
+		err = x.nameAll([]sdk.Metric{{Name: "score"}, {Name: fmt.Sprint("m", n)}})
+	}
+	if err == nil || n != maxMetricNames || len(x.names) != maxMetricNames {
+		t.Fatalf("%d results, %d names: %v", n, len(x.names), err)
+	}
+	contains(t, err.Error(), "is one more than the 20000 different ones that an experiment may have")
+	if err := x.nameAll([]sdk.Metric{{Name: "score"}}); err != nil {
+		t.Error(err)
+	}
+}
