@@ -26,6 +26,7 @@ type rules struct {
 	results int64
 	maximum bool
 	file    *config.Experiment
+	event   core.ResultReported // the last one
 }
 
 func newRules(e *config.Experiment) *rules {
@@ -67,13 +68,14 @@ func (r *rules) cut(batch []inbox.News) int {
 	return len(batch)
 }
 
-// result makes the event of a result, with what the rules say of it.
+// result makes the event of a result, with what the rules say of it. It is good until
+// the next call: what is applied is the record of it.
 func (r *rules) result(m *core.Machine, names names, x *inbox.Result) *core.ResultReported {
-	e := &core.ResultReported{Trial: x.Trial, Attempt: x.Attempt, Iteration: x.Iteration, Checkpoint: x.Checkpoint, Done: x.Done}
-	e.Metrics = make([]core.Metric, len(x.Metrics))
-	for i, y := range x.Metrics {
+	e := &r.event
+	*e = core.ResultReported{Trial: x.Trial, Attempt: x.Attempt, Iteration: x.Iteration, Checkpoint: x.Checkpoint, Done: x.Done, Metrics: e.Metrics[:0]}
+	for _, y := range x.Metrics {
 		id, _ := names.id(y.Name)
-		e.Metrics[i] = core.Metric{ID: id, Value: y.Value}
+		e.Metrics = append(e.Metrics, core.Metric{ID: id, Value: y.Value})
 	}
 	if m.State(x.Trial) == core.Running {
 		flat, spent := r.learn(x.Trial, func(name string) float64 { return metric(x.Metrics, name) })

@@ -19,7 +19,7 @@ type translator struct {
 	encode func(params []byte) (space.Point, error)
 }
 
-var eventKinds = map[core.ObservationKind]sdk.EventKind{
+var eventKinds = [...]sdk.EventKind{
 	core.SawAdded: sdk.TrialAdded, core.SawStarted: sdk.TrialStarted, core.SawResult: sdk.ResultReported,
 	core.SawPaused: sdk.TrialPaused, core.SawCompleted: sdk.TrialCompleted, core.SawFailed: sdk.TrialFailed,
 	core.SawRemoved: sdk.TrialRemoved, core.SawCheckpoint: sdk.CheckpointSaved,
@@ -43,13 +43,13 @@ func (t *translator) event(o core.Observation, traits sdk.Traits) (sdk.Event, er
 		e.Point, err = t.encode(t.machine.Params(o.Trial))
 	case core.SawResult:
 		e.Losses = t.losses(o.Metrics)
-		e.Seconds = seconds(t.machine.View(o.Trial).TrainNS)
+		e.Seconds = seconds(t.machine.TrainNS(o.Trial))
 		if traits.Metrics {
 			e.Metrics = t.metrics(o.Metrics)
 		}
 	case core.SawCompleted:
 		e.Losses = t.lastLosses(o.Trial)
-		e.Seconds = seconds(t.machine.View(o.Trial).TrainNS)
+		e.Seconds = seconds(t.machine.TrainNS(o.Trial))
 	case core.SawRemoved:
 		if o.Last {
 			e.Losses = t.lastLosses(o.Trial)
@@ -79,7 +79,7 @@ func (t *translator) together(e *sdk.Event, o core.Observation) (err error) {
 	}
 	var list [][]float64
 	for no := o.Trial; no < o.Trial+core.TrialNo(o.Runs); no++ {
-		e.Seconds += seconds(t.machine.View(no).TrainNS)
+		e.Seconds += seconds(t.machine.TrainNS(no))
 		if losses := t.lastLosses(no); losses != nil && t.machine.Counts(no) {
 			list = append(list, losses)
 		}
@@ -115,10 +115,10 @@ func seconds(ns int64) float64 { return float64(ns) / 1e9 }
 // losses are the objectives' values: smaller is better, +Inf for what cannot be
 // compared (B-015).
 func (t *translator) losses(have []core.Metric) []float64 {
-	objectives := t.machine.Spec().Objectives
+	objectives, ids := t.machine.Spec().Objectives, t.machine.Objectives()
 	losses := make([]float64, len(objectives))
 	for i, o := range objectives {
-		losses[i] = loss(o, valueOf(have, t.machine.Metric(o.Metric)))
+		losses[i] = loss(o, valueOf(have, ids[i]))
 	}
 	return losses
 }
@@ -147,11 +147,11 @@ func (t *translator) lastLosses(no core.TrialNo) []float64 {
 	if t.machine.View(no).Results == 0 {
 		return nil
 	}
-	objectives := t.machine.Spec().Objectives
+	objectives, ids := t.machine.Spec().Objectives, t.machine.Objectives()
 	losses := make([]float64, len(objectives))
 	for i, o := range objectives {
 		x := math.NaN()
-		if s, ok := t.machine.Summary(no, t.machine.Metric(o.Metric)); ok {
+		if s, ok := t.machine.Summary(no, ids[i]); ok {
 			x = s.Last
 		}
 		losses[i] = loss(o, x)
