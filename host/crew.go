@@ -11,6 +11,7 @@ import (
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/telling"
 	"github.com/tunehost/tunehost/host/training"
+	"github.com/tunehost/tunehost/host/translation"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -18,7 +19,7 @@ import (
 // only the loop can look up in the machine.
 type crew struct {
 	machine    *core.Machine
-	translate  *translator
+	translate  *translation.Translator
 	traits     traits
 	searching  *consulting.Searching
 	scheduling *consulting.Scheduling
@@ -93,7 +94,7 @@ func (c *crew) delete(a core.DeleteCheckpoint) {
 }
 
 func (c *crew) event(o core.Observation, t sdk.Traits) sdk.Event {
-	e, err := c.translate.event(o, t)
+	e, err := c.translate.Event(o, t)
 	if err != nil {
 		c.log.Error("trial cannot be told to plugins: "+err.Error(), "trial", o.Trial)
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/host/snapshots"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/translation"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -84,7 +85,7 @@ type replaying struct {
 	history   *history
 	machine   *core.Machine
 	twin      *core.Machine // must do the same
-	translate *translator
+	translate *translation.Translator
 	searcher  replayedSearcher
 	scheduler replayedScheduler
 }
@@ -111,7 +112,7 @@ func newReplaying(ctx context.Context, dir storage.Dir, file *runfile.File, e *c
 		opener: &opener{experiment: e, seed: file.Seed, capacity: file.Capacity, plugins: plugins, baseDir: dirOf(file.File), log: hostlog.New(hclog.NewNullLogger()),
 			logPath: dir.Log(), clock: clock.System{}, mark: local.NewMark(dir.Path()), inProcess: true}}
 	encode := func(params []byte) (space.Point, error) { return config.PointOf(r.experiment.Space, params) }
-	r.translate = &translator{machine: m, encode: encode}
+	r.translate = &translation.Translator{Machine: m, Encode: encode}
 	r.history = &history{read: walkIn(dir.Journal()), encode: encode}
 	return r
 }
@@ -216,14 +217,14 @@ func (r *replaying) carryOut(actions []core.Action) error {
 
 func (r *replaying) tell(o core.Observation) error {
 	if o.To&core.ToSearcher != 0 {
-		e, err := r.translate.event(o, r.searcher.Traits())
+		e, err := r.translate.Event(o, r.searcher.Traits())
 		if err != nil {
 			return err
 		}
 		r.searcher.untold = append(r.searcher.untold, e)
 	}
 	if o.To&core.ToScheduler != 0 && !r.machine.Spec().Quiet {
-		e, err := r.translate.event(o, r.scheduler.Traits())
+		e, err := r.translate.Event(o, r.scheduler.Traits())
 		if err != nil {
 			return err
 		}

@@ -26,9 +26,11 @@ import (
 	"github.com/tunehost/tunehost/host/report/terminal"
 	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/host/snapshots"
+	"github.com/tunehost/tunehost/host/stoprules"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/telling"
 	"github.com/tunehost/tunehost/host/training"
+	"github.com/tunehost/tunehost/host/translation"
 	"github.com/tunehost/tunehost/host/warden"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
@@ -53,8 +55,8 @@ type session struct {
 	disk       *diskspace.Disk
 	clock      clock.Clock
 	machine    *core.Machine
-	found      []resource.Node // this machine's, once they were looked for
-	rules      *rules          // given what was recorded, as the machine is
+	found      []resource.Node  // this machine's, once they were looked for
+	rules      *stoprules.Rules // given what was recorded, as the machine is
 	record     Recorder
 	read       walk
 	loader     *loading.Loader
@@ -99,7 +101,7 @@ func newSession(o Options, e *config.Experiment) *session {
 	if o.manual {
 		e.Trainable = nil // whatever the file says, the caller trains
 	}
-	return &session{options: o, experiment: e, clock: o.Clock, machine: core.New(), rules: newRules(e),
+	return &session{options: o, experiment: e, clock: o.Clock, machine: core.New(), rules: stoprules.New(e),
 		inbox: inbox.New(), failure: make(chan error, 1), remote: o.remote}
 }
 
@@ -372,7 +374,7 @@ func hostname() string {
 func (s *session) replay(first uint64, records [][]byte) error {
 	return recorded.Batch(first, records, func(x recorded.Entry) error {
 		s.last = max(s.last, x.At)
-		s.rules.recall(s.machine, x.Event)
+		s.rules.Recall(s.machine, x.Event)
 		s.hear(x.Event, s.machine.Apply(x.At, x.Event))
 		return nil
 	})
@@ -411,8 +413,8 @@ func (s *session) hear(e core.Event, actions []core.Action) {
 }
 
 func (s *session) untoldOf(o core.Observation) consulting.ScheduleWork {
-	t := translator{machine: s.machine, encode: s.encode}
-	e, err := t.event(o, sdk.Traits{Metrics: true})
+	t := translation.Translator{Machine: s.machine, Encode: s.encode}
+	e, err := t.Event(o, sdk.Traits{Metrics: true})
 	if err != nil {
 		s.log.Error(err.Error())
 	}

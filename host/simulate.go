@@ -18,6 +18,7 @@ import (
 	"github.com/tunehost/tunehost/host/curves"
 	"github.com/tunehost/tunehost/host/demand"
 	"github.com/tunehost/tunehost/host/inbox"
+	"github.com/tunehost/tunehost/host/translation"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -104,7 +105,7 @@ func (o *Options) simulated(workers int) (*config.Experiment, error) {
 type simulation struct {
 	*session
 	curves    *curves.Table
-	translate *translator
+	translate *translation.Translator
 	traits    traits
 	runs      map[core.TrialNo]*simulatedRun
 	queue     agenda
@@ -159,8 +160,8 @@ func newSimulation(s *session, known *curves.Table) *simulation {
 // parameters would be a third of all work.
 func (m *simulation) remember() {
 	m.points = map[string]space.Point{}
-	find, suggestion := m.translate.encode, m.crew.searching.Suggestion
-	m.translate.encode = func(params []byte) (space.Point, error) {
+	find, suggestion := m.translate.Encode, m.crew.searching.Suggestion
+	m.translate.Encode = func(params []byte) (space.Point, error) {
 		if p, ok := m.points[string(params)]; ok {
 			return slices.Clone(p), nil
 		}
@@ -295,7 +296,7 @@ func (m *simulation) tell(o core.Observation) {
 }
 
 func (m *simulation) event(o core.Observation, t sdk.Traits) sdk.Event {
-	e, err := m.translate.event(o, t)
+	e, err := m.translate.Event(o, t)
 	if err != nil {
 		m.log.Error(err.Error(), "trial", o.Trial)
 	}
@@ -318,7 +319,7 @@ func (m *simulation) improve(o core.Observation) {
 // start begins an attempt where its checkpoint was made.
 func (m *simulation) start(a core.StartAttempt) {
 	m.inbox.Post(&core.AttemptStarted{Trial: a.Trial, Attempt: a.Attempt})
-	p, err := m.translate.encode(m.machine.Params(a.Trial))
+	p, err := m.translate.Encode(m.machine.Params(a.Trial))
 	if err != nil {
 		m.inbox.Post(&core.AttemptEnded{Trial: a.Trial, Attempt: a.Attempt, Error: err.Error()})
 		return

@@ -20,6 +20,7 @@ import (
 	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/snapshots"
 	"github.com/tunehost/tunehost/host/telling"
+	"github.com/tunehost/tunehost/host/translation"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
@@ -220,7 +221,7 @@ func (s *session) makeCrew() {
 	e, seed := s.experiment, s.file.Seed
 	s.crew = &crew{
 		machine: s.machine, traits: s.plugins.traits(), trials: s.trials, narrator: s.narrator,
-		translate: &translator{machine: s.machine, encode: s.encode},
+		translate: &translation.Translator{Machine: s.machine, Encode: s.encode},
 		inbox:     s.inbox, log: s.log, clock: s.clock,
 		publishing: s.publisher(), remote: s.remote,
 		searching: consulting.NewSearching(consulting.SearchOptions{Options: s.consults(e.Searcher.Name, s.plugins.searched),
