@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/core/record"
 	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/diskspace"
@@ -210,18 +209,6 @@ func (l *Loop) add(e core.Event) error {
 	l.bytes += len(b)
 	return err
 }
-
-// recordable says whether an event is small enough for the record.
-func recordable(e core.Event) error {
-	b, err := record.Append(nil, 0, e)
-	if err == nil && len(b) > maxRecord {
-		err = fmt.Errorf("it has %d bytes in the record; at most %d", len(b), maxRecord)
-	}
-	return err
-}
-
-// maxRecord leaves room for the time.
-const maxRecord = journal.MaxRecordBytes - 64
 
 // nameMetrics gives each new metric its number.
 func (l *Loop) nameMetrics(r *inbox.Result) error {

@@ -14,6 +14,7 @@ import (
 	"github.com/tunehost/tunehost/core/resource"
 	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/consulting"
 	"github.com/tunehost/tunehost/host/diskspace"
 	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/inbox"
@@ -24,7 +25,9 @@ import (
 	"github.com/tunehost/tunehost/host/report/files"
 	"github.com/tunehost/tunehost/host/report/terminal"
 	"github.com/tunehost/tunehost/host/runfile"
+	"github.com/tunehost/tunehost/host/snapshots"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/telling"
 	"github.com/tunehost/tunehost/host/training"
 	"github.com/tunehost/tunehost/host/warden"
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -57,14 +60,14 @@ type session struct {
 	loader     *loading.Loader
 	plugins    plugins
 	requesting *training.Requesting // nil: trials ask for what the file says
-	relays     []*relay             // reporters that are plugins
+	relays     []*telling.Relay     // reporters that are plugins
 	remote     *remote              // nil: the experiment is here alone
 	inbox      *inbox.Inbox
 	loop       *Loop
 	crew       *crew
 	trials     *trials
-	narrator   *narrator
-	board      *board
+	narrator   *telling.Narrator
+	board      *telling.Board
 	progress   *terminal.Progress
 
 	lessons []lesson    // trials of other experiments
@@ -79,7 +82,7 @@ type session struct {
 	last    int64 // running time of the last event recorded by an earlier host
 	begun   bool  // an earlier host has recorded something
 	given   int   // points of the file that are trials already
-	untold  []scheduleWork
+	untold  []consulting.ScheduleWork
 	early   []report.Event // observations made before the drivers run
 	failure chan error
 	broken  bool // it ended with an error, which was told
@@ -318,7 +321,7 @@ func (s *session) takeUp(fs journal.FS, o journal.Options, replay journal.Replay
 	if err != nil {
 		return err
 	}
-	s.record, s.begun, s.toldBefore = j, opened.Next > 1, s.narrator.last()
+	s.record, s.begun, s.toldBefore = j, opened.Next > 1, s.narrator.Last()
 	if opened.Cut != nil {
 		s.log.Warn("the end of the record was torn by a crash and is cut off: " + opened.Cut.String())
 	}
@@ -353,7 +356,7 @@ func (s *session) resets() (events []core.Event) {
 // prepare makes what listens to the machine.
 func (s *session) prepare() {
 	s.trials = newTrials(s.machine, s.experiment, s.dir, s.file.Seed)
-	s.narrator = newNarrator(s.machine, s.trials)
+	s.narrator = telling.NewNarrator(s.machine, s.trials.report)
 }
 
 func hostname() string {
@@ -378,7 +381,7 @@ func (s *session) replay(first uint64, records [][]byte) error {
 // hear keeps what the drivers will need of the past: results that the scheduler
 // has not answered, and what reporters have not been told.
 func (s *session) hear(e core.Event, actions []core.Action) {
-	s.narrator.heard(e, func(x report.Event) {
+	s.narrator.Heard(e, func(x report.Event) {
 		if x.Number > s.reported {
 			s.early = append(s.early, x)
 		}
@@ -396,24 +399,24 @@ func (s *session) hear(e core.Event, actions []core.Action) {
 		}
 		switch o := t.Observation; {
 		case o.To&core.ToReporters == 0:
-		case s.narrator.number(o) <= s.reported:
-			s.narrator.follow(o)
+		case s.narrator.Number(o) <= s.reported:
+			s.narrator.Follow(o)
 		default:
-			s.early = append(s.early, s.narrator.event(o))
+			s.early = append(s.early, s.narrator.Event(o))
 		}
 	}
-	for len(s.untold) > 0 && s.untold[0].event.Number <= s.machine.Decided() {
+	for len(s.untold) > 0 && s.untold[0].Event.Number <= s.machine.Decided() {
 		s.untold = s.untold[1:]
 	}
 }
 
-func (s *session) untoldOf(o core.Observation) scheduleWork {
+func (s *session) untoldOf(o core.Observation) consulting.ScheduleWork {
 	t := translator{machine: s.machine, encode: s.encode}
 	e, err := t.event(o, sdk.Traits{Metrics: true})
 	if err != nil {
 		s.log.Error(err.Error())
 	}
-	return scheduleWork{event: e, due: o.Due}
+	return consulting.ScheduleWork{Event: e, Due: o.Due}
 }
 
 func (s *session) encode(params []byte) (space.Point, error) {
@@ -423,12 +426,12 @@ func (s *session) encode(params []byte) (space.Point, error) {
 func (s *session) opener() *opener {
 	o := &opener{experiment: s.experiment, seed: s.file.Seed, capacity: s.file.Capacity, plugins: s.options.Plugins, loader: s.loader, baseDir: dirOf(s.file.File),
 		log: s.log, logPath: s.dir.Log(), clock: s.clock, mark: s.mark, timeout: s.options.CallTimeout, inProcess: s.options.inProcess, direct: s.options.virtual && s.rig == nil,
-		run: s.file.RunID, snapshotEvery: cmp.Or(s.options.snapshotEvery, snapshotEvery)}
+		run: s.file.RunID, snapshotEvery: cmp.Or(s.options.snapshotEvery, snapshots.Every)}
 	switch {
 	case s.rig != nil:
 		o.alone, o.shelf = true, s.rig.Snapshots
 	case s.lock != nil:
-		o.shelf = folderShelf(s.dir.Snapshots())
+		o.shelf = snapshots.Folder(s.dir.Snapshots())
 	}
 	return o
 }

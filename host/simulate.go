@@ -13,6 +13,7 @@ import (
 	"github.com/tunehost/tunehost/core/stat"
 	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/consulting"
 	"github.com/tunehost/tunehost/host/curves"
 	"github.com/tunehost/tunehost/host/demand"
 	"github.com/tunehost/tunehost/host/inbox"
@@ -149,14 +150,14 @@ func newSimulation(s *session, known *curves.Table) *simulation {
 // parameters would be a third of all work.
 func (m *simulation) remember() {
 	m.points = map[string]space.Point{}
-	find, suggestion := m.translate.encode, m.crew.searching.suggestion
+	find, suggestion := m.translate.encode, m.crew.searching.Suggestion
 	m.translate.encode = func(params []byte) (space.Point, error) {
 		if p, ok := m.points[string(params)]; ok {
 			return slices.Clone(p), nil
 		}
 		return find(params)
 	}
-	m.crew.searching.suggestion = func(index uint64, p space.Point) (core.Suggestion, error) {
+	m.crew.searching.Suggestion = func(index uint64, p space.Point) (core.Suggestion, error) {
 		g, err := suggestion(index, p) // drops what does not exist from p
 		if err == nil {
 			m.points[string(g.Params)] = slices.Clone(p)
@@ -232,7 +233,7 @@ func (m *simulation) advance() error {
 		m.loop.setTime(r.at)
 		m.report(r)
 	case m.machine.Stuck():
-		m.crew.scheduling.checkStuck()
+		m.crew.scheduling.CheckStuck()
 	default:
 		return errors.New("nothing is left to happen, and the experiment has not ended: please report this as a bug of tunehost")
 	}
@@ -245,7 +246,7 @@ func (m *simulation) Do(a core.Action) {
 	case core.Tell:
 		m.tell(a.Observation)
 	case core.AskSearcher:
-		m.crew.searching.work.Put(searchWork{ask: &a})
+		m.crew.searching.Put(consulting.SearchWork{Ask: &a})
 	case core.StartAttempt:
 		m.start(a)
 	case core.StopAttempt:
@@ -261,16 +262,16 @@ func (m *simulation) Do(a core.Action) {
 
 // Flush implements Crew: queues are polled here.
 func (m *simulation) Flush() {
-	m.crew.scheduling.work.Flush()
-	m.crew.searching.work.Flush()
+	m.crew.scheduling.Flush()
+	m.crew.searching.Flush()
 }
 
 func (m *simulation) tell(o core.Observation) {
 	if o.To&core.ToSearcher != 0 {
-		m.crew.searching.work.Put(searchWork{event: m.event(o, m.traits.searcher)})
+		m.crew.searching.Put(consulting.SearchWork{Event: m.event(o, m.traits.searcher)})
 	}
 	if o.To&core.ToScheduler != 0 && !m.traits.scheduler.Quiet {
-		m.crew.scheduling.put(scheduleWork{event: m.event(o, m.traits.scheduler), due: o.Due})
+		m.crew.scheduling.Put(consulting.ScheduleWork{Event: m.event(o, m.traits.scheduler), Due: o.Due})
 	}
 	if o.To&core.ToReporters == 0 {
 		return // of no single trial here
