@@ -162,8 +162,8 @@ func TestLargeResultsAtATime(t *testing.T) {
 	if err := l.stepAll(batch); err != nil {
 		t.Fatal(err)
 	}
-	if want := 2 + 90 + 9*sdk.MaxMetrics; len(rec.records) != want || rec.calls < 3 {
-		t.Errorf("%d records in %d appends, want %d", len(rec.records), rec.calls, want)
+	if want := 2 + 90 + 9*sdk.MaxMetrics; int(rec.count) != want || rec.calls < 3 {
+		t.Errorf("%d records in %d appends, want %d", rec.count, rec.calls, want)
 	}
 }
 

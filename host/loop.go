@@ -205,11 +205,14 @@ func (l *Loop) encode(batch []inbox.News) (int, error) {
 }
 
 func (l *Loop) add(e core.Event) error {
-	b, err := record.Append(nil, l.now, e)
+	b, err := record.Append(make([]byte, 0, usualRecord), l.now, e)
 	l.records = append(l.records, b)
 	l.bytes += len(b)
 	return err
 }
+
+// usualRecord is how long records of results and decisions are, as a rule.
+const usualRecord = 48
 
 // nameMetrics gives each new metric its number.
 func (l *Loop) nameMetrics(r *inbox.Result) error {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/resource"
@@ -86,7 +87,7 @@ func Simulate(ctx context.Context, o Options, load func(*space.Space) (*curves.T
 
 // simulated reads the file for a simulation.
 func (o *Options) simulated(workers int) (*config.Experiment, error) {
-	o.inProcess, o.virtual = true, true
+	o.inProcess, o.virtual, o.Clock = true, true, still{}
 	e, err := load(*o)
 	if err != nil {
 		return nil, err
@@ -111,6 +112,7 @@ type simulation struct {
 	points    map[string]space.Point // by parameters
 	wake      int64
 	order     uint64
+	last      inbox.Result // the last one that was reported
 
 	results uint64
 	cut     int
@@ -133,6 +135,13 @@ type simulatedRun struct {
 	order uint64
 	ended bool
 }
+
+// still is a clock that stands: time is the loop's own, and nobody is slow.
+type still struct{}
+
+func (still) Now() time.Time                              { return time.Unix(0, 0) }
+func (still) Since(time.Time) time.Duration               { return 0 }
+func (still) AfterFunc(time.Duration, func()) func() bool { return func() bool { return true } }
 
 // trainedTime is a trial's training time, and what it would be to the end.
 type trainedTime struct{ done, whole float64 }
@@ -297,8 +306,7 @@ func (m *simulation) event(o core.Observation, t sdk.Traits) sdk.Event {
 // improve notes a result that is better than all before.
 func (m *simulation) improve(o core.Observation) {
 	m.results++
-	objective := m.machine.Spec().Objectives[0]
-	id := m.machine.Metric(objective.Metric)
+	objective, id := m.machine.Spec().Objectives[0], m.machine.Objectives()[0]
 	for _, x := range o.Metrics {
 		better := len(m.curve) == 0 || stat.Better(x.Value, float64(m.curve[max(0, len(m.curve)-1)].Value), objective.Mode)
 		if x.ID == id && !math.IsNaN(x.Value) && !math.IsInf(x.Value, 0) && better {
@@ -349,11 +357,12 @@ func (m *simulation) report(r *simulatedRun) {
 	k := r.next
 	r.next++
 	last := r.next == r.curve.Len() && r.curve.Failed() == ""
-	metrics := make([]sdk.Metric, len(r.curve.Metrics()))
+	metrics := m.last.Metrics[:0] // which the loop has taken
 	for i, name := range r.curve.Metrics() {
-		metrics[i] = sdk.Metric{Name: name, Value: r.curve.Value(k, i)}
+		metrics = append(metrics, sdk.Metric{Name: name, Value: r.curve.Value(k, i)})
 	}
-	m.inbox.PostResult(&inbox.Result{Trial: r.trial, Attempt: r.attempt, Result: sdk.Result{Metrics: metrics, Iteration: r.curve.Iteration(k), Done: last}})
+	m.last = inbox.Result{Trial: r.trial, Attempt: r.attempt, Result: sdk.Result{Metrics: metrics, Iteration: r.curve.Iteration(k), Done: last}}
+	m.inbox.PostResult(&m.last)
 	m.schedule(r)
 }
 

@@ -50,13 +50,14 @@ func ordered(c sdk.Command, params func(space.Point) ([]byte, error)) (core.Comm
 	return x, err
 }
 
-// recordable says whether an event is small enough for the record.
-func recordable(e core.Event) error {
-	b, err := record.Append(nil, 0, e)
+// recordable says whether an event is small enough for the record. It writes to scratch,
+// and returns what it has made of it.
+func recordable(scratch []byte, e core.Event) ([]byte, error) {
+	b, err := record.Append(scratch[:0], 0, e)
 	if err == nil && len(b) > maxRecord {
 		err = fmt.Errorf("it has %d bytes in the record; at most %d", len(b), maxRecord)
 	}
-	return err
+	return b, err
 }
 
 // maxRecord leaves room for the time.

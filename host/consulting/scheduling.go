@@ -26,8 +26,10 @@ type ScheduleOptions struct {
 // goes in the next one.
 type Scheduling struct {
 	ScheduleOptions
-	work *queue.Queue[ScheduleWork]
-	done chan struct{}
+	work    *queue.Queue[ScheduleWork]
+	events  []sdk.Event // of the call that is under way
+	scratch []byte
+	done    chan struct{}
 	// given counts what was put to work, and is the loop's; answered what was
 	// answered.
 	given    uint64
@@ -122,14 +124,16 @@ func (s *Scheduling) CheckStuck() {
 }
 
 func (s *Scheduling) decide(ctx context.Context, items []ScheduleWork) error {
-	events := make([]sdk.Event, len(items))
+	clear(s.events)
+	events := s.events[:0]
 	var due []uint64
-	for i, w := range items {
-		events[i] = w.Event
+	for _, w := range items {
+		events = append(events, w.Event)
 		if w.Due {
 			due = append(due, w.Event.Number)
 		}
 	}
+	s.events = events
 	started := s.Clock.Now()
 	answer, err := s.Scheduler.Decide(ctx, events)
 	if err != nil {
@@ -140,7 +144,7 @@ func (s *Scheduling) decide(ctx context.Context, items []ScheduleWork) error {
 	}
 	e, err := Decided(due, answer, s.Params)
 	if err == nil {
-		err = recordable(e)
+		s.scratch, err = recordable(s.scratch, e)
 	}
 	if err != nil {
 		return fmt.Errorf("scheduler %s: its command cannot be carried out: %w", s.Name, err)

@@ -31,10 +31,11 @@ type SearchOptions struct {
 // Searching drives the searcher: what it is told and asked, in order.
 type Searching struct {
 	SearchOptions
-	work   *queue.Queue[SearchWork]
-	untold []sdk.Event
-	told   uint64 // the last event
-	done   chan struct{}
+	work    *queue.Queue[SearchWork]
+	untold  []sdk.Event
+	scratch []byte
+	told    uint64 // the last event
+	done    chan struct{}
 }
 
 // NewSearching is one that Run sets going, or whoever turns it by hand.
@@ -111,8 +112,11 @@ func (s *Searching) tell(ctx context.Context) error {
 	}
 	defer s.timed("observing", s.Clock.Now())
 	events := s.untold
-	s.untold, s.told = nil, events[len(events)-1].Number
-	return s.failed(ctx, s.Searcher.Observe(ctx, events))
+	s.told = events[len(events)-1].Number
+	err := s.Searcher.Observe(ctx, events)
+	clear(events)
+	s.untold = events[:0]
+	return s.failed(ctx, err)
 }
 
 func (s *Searching) ask(ctx context.Context, a core.AskSearcher) error {
@@ -129,7 +133,7 @@ func (s *Searching) ask(ctx context.Context, a core.AskSearcher) error {
 		}
 		e.Suggestions = append(e.Suggestions, g)
 	}
-	if err := recordable(e); err != nil {
+	if s.scratch, err = recordable(s.scratch, e); err != nil {
 		return s.failed(ctx, fmt.Errorf("searcher %s: its suggestions cannot be recorded: %w", s.Name, err))
 	}
 	s.Inbox.Post(e)

@@ -28,6 +28,7 @@ type Rules struct {
 	results int64
 	maximum bool
 	file    *config.Experiment
+	event   core.ResultReported // the last one
 }
 
 // New are the rules of a file, before any result.
@@ -71,12 +72,12 @@ func (r *Rules) Cut(batch []inbox.News) int {
 }
 
 // Result makes the event of a result, with what the rules say of it. number is a
-// metric's.
+// metric's. The event is good until the next call: what is applied is the record of it.
 func (r *Rules) Result(m *core.Machine, number func(metric string) core.MetricID, x *inbox.Result) *core.ResultReported {
-	e := &core.ResultReported{Trial: x.Trial, Attempt: x.Attempt, Iteration: x.Iteration, Checkpoint: x.Checkpoint, Done: x.Done}
-	e.Metrics = make([]core.Metric, len(x.Metrics))
-	for i, y := range x.Metrics {
-		e.Metrics[i] = core.Metric{ID: number(y.Name), Value: y.Value}
+	e := &r.event
+	*e = core.ResultReported{Trial: x.Trial, Attempt: x.Attempt, Iteration: x.Iteration, Checkpoint: x.Checkpoint, Done: x.Done, Metrics: e.Metrics[:0]}
+	for _, y := range x.Metrics {
+		e.Metrics = append(e.Metrics, core.Metric{ID: number(y.Name), Value: y.Value})
 	}
 	if m.State(x.Trial) == core.Running {
 		flat, spent := r.learn(x.Trial, func(name string) float64 { return metric(x.Metrics, name) })

@@ -21,7 +21,7 @@ type Translator struct {
 	Encode func(params []byte) (space.Point, error)
 }
 
-var eventKinds = map[core.ObservationKind]sdk.EventKind{
+var eventKinds = [...]sdk.EventKind{
 	core.SawAdded: sdk.TrialAdded, core.SawStarted: sdk.TrialStarted, core.SawResult: sdk.ResultReported,
 	core.SawPaused: sdk.TrialPaused, core.SawCompleted: sdk.TrialCompleted, core.SawFailed: sdk.TrialFailed,
 	core.SawRemoved: sdk.TrialRemoved, core.SawCheckpoint: sdk.CheckpointSaved,
@@ -45,13 +45,13 @@ func (t *Translator) Event(o core.Observation, traits sdk.Traits) (sdk.Event, er
 		e.Point, err = t.Encode(t.Machine.Params(o.Trial))
 	case core.SawResult:
 		e.Losses = t.losses(o.Metrics)
-		e.Seconds = seconds(t.Machine.View(o.Trial).TrainNS)
+		e.Seconds = seconds(t.Machine.TrainNS(o.Trial))
 		if traits.Metrics {
 			e.Metrics = t.metrics(o.Metrics)
 		}
 	case core.SawCompleted:
 		e.Losses = t.lastLosses(o.Trial)
-		e.Seconds = seconds(t.Machine.View(o.Trial).TrainNS)
+		e.Seconds = seconds(t.Machine.TrainNS(o.Trial))
 	case core.SawRemoved:
 		if o.Last {
 			e.Losses = t.lastLosses(o.Trial)
@@ -81,7 +81,7 @@ func (t *Translator) together(e *sdk.Event, o core.Observation) (err error) {
 	}
 	var list [][]float64
 	for no := o.Trial; no < o.Trial+core.TrialNo(o.Runs); no++ {
-		e.Seconds += seconds(t.Machine.View(no).TrainNS)
+		e.Seconds += seconds(t.Machine.TrainNS(no))
 		if losses := t.lastLosses(no); losses != nil && t.Machine.Counts(no) {
 			list = append(list, losses)
 		}
@@ -117,10 +117,10 @@ func seconds(ns int64) float64 { return float64(ns) / 1e9 }
 // losses are the objectives' values: smaller is better, +Inf for what cannot be
 // compared (B-015).
 func (t *Translator) losses(have []core.Metric) []float64 {
-	objectives := t.Machine.Spec().Objectives
+	objectives, ids := t.Machine.Spec().Objectives, t.Machine.Objectives()
 	losses := make([]float64, len(objectives))
 	for i, o := range objectives {
-		losses[i] = loss(o, valueOf(have, t.Machine.Metric(o.Metric)))
+		losses[i] = loss(o, valueOf(have, ids[i]))
 	}
 	return losses
 }
@@ -149,11 +149,11 @@ func (t *Translator) lastLosses(no core.TrialNo) []float64 {
 	if t.Machine.View(no).Results == 0 {
 		return nil
 	}
-	objectives := t.Machine.Spec().Objectives
+	objectives, ids := t.Machine.Spec().Objectives, t.Machine.Objectives()
 	losses := make([]float64, len(objectives))
 	for i, o := range objectives {
 		x := math.NaN()
-		if s, ok := t.Machine.Summary(no, t.Machine.Metric(o.Metric)); ok {
+		if s, ok := t.Machine.Summary(no, ids[i]); ok {
 			x = s.Last
 		}
 		losses[i] = loss(o, x)
