@@ -14,9 +14,11 @@ import (
 	"github.com/tunehost/tunehost/core/stat"
 	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/consulting"
 	"github.com/tunehost/tunehost/host/curves"
 	"github.com/tunehost/tunehost/host/demand"
 	"github.com/tunehost/tunehost/host/inbox"
+	"github.com/tunehost/tunehost/host/translation"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -103,7 +105,7 @@ func (o *Options) simulated(workers int) (*config.Experiment, error) {
 type simulation struct {
 	*session
 	curves    *curves.Table
-	translate *translator
+	translate *translation.Translator
 	traits    traits
 	runs      map[core.TrialNo]*simulatedRun
 	queue     agenda
@@ -158,14 +160,14 @@ func newSimulation(s *session, known *curves.Table) *simulation {
 // parameters would be a third of all work.
 func (m *simulation) remember() {
 	m.points = map[string]space.Point{}
-	find, suggestion := m.translate.encode, m.crew.searching.suggestion
-	m.translate.encode = func(params []byte) (space.Point, error) {
+	find, suggestion := m.translate.Encode, m.crew.searching.Suggestion
+	m.translate.Encode = func(params []byte) (space.Point, error) {
 		if p, ok := m.points[string(params)]; ok {
 			return slices.Clone(p), nil
 		}
 		return find(params)
 	}
-	m.crew.searching.suggestion = func(index uint64, p space.Point) (core.Suggestion, error) {
+	m.crew.searching.Suggestion = func(index uint64, p space.Point) (core.Suggestion, error) {
 		g, err := suggestion(index, p) // drops what does not exist from p
 		if err == nil {
 			m.points[string(g.Params)] = slices.Clone(p)
@@ -241,7 +243,7 @@ func (m *simulation) advance() error {
 		m.loop.setTime(r.at)
 		m.report(r)
 	case m.machine.Stuck():
-		m.crew.scheduling.checkStuck()
+		m.crew.scheduling.CheckStuck()
 	default:
 		return errors.New("nothing is left to happen, and the experiment has not ended: please report this as a bug of tunehost")
 	}
@@ -254,7 +256,7 @@ func (m *simulation) Do(a core.Action) {
 	case core.Tell:
 		m.tell(a.Observation)
 	case core.AskSearcher:
-		m.crew.searching.work.Put(searchWork{ask: &a})
+		m.crew.searching.Put(consulting.SearchWork{Ask: &a})
 	case core.StartAttempt:
 		m.start(a)
 	case core.StopAttempt:
@@ -270,16 +272,16 @@ func (m *simulation) Do(a core.Action) {
 
 // Flush implements Crew: queues are polled here.
 func (m *simulation) Flush() {
-	m.crew.scheduling.work.Flush()
-	m.crew.searching.work.Flush()
+	m.crew.scheduling.Flush()
+	m.crew.searching.Flush()
 }
 
 func (m *simulation) tell(o core.Observation) {
 	if o.To&core.ToSearcher != 0 {
-		m.crew.searching.work.Put(searchWork{event: m.event(o, m.traits.searcher)})
+		m.crew.searching.Put(consulting.SearchWork{Event: m.event(o, m.traits.searcher)})
 	}
 	if o.To&core.ToScheduler != 0 && !m.traits.scheduler.Quiet {
-		m.crew.scheduling.put(scheduleWork{event: m.event(o, m.traits.scheduler), due: o.Due})
+		m.crew.scheduling.Put(consulting.ScheduleWork{Event: m.event(o, m.traits.scheduler), Due: o.Due})
 	}
 	if o.To&core.ToReporters == 0 {
 		return // of no single trial here
@@ -294,7 +296,7 @@ func (m *simulation) tell(o core.Observation) {
 }
 
 func (m *simulation) event(o core.Observation, t sdk.Traits) sdk.Event {
-	e, err := m.translate.event(o, t)
+	e, err := m.translate.Event(o, t)
 	if err != nil {
 		m.log.Error(err.Error(), "trial", o.Trial)
 	}
@@ -317,7 +319,7 @@ func (m *simulation) improve(o core.Observation) {
 // start begins an attempt where its checkpoint was made.
 func (m *simulation) start(a core.StartAttempt) {
 	m.inbox.Post(&core.AttemptStarted{Trial: a.Trial, Attempt: a.Attempt})
-	p, err := m.translate.encode(m.machine.Params(a.Trial))
+	p, err := m.translate.Encode(m.machine.Params(a.Trial))
 	if err != nil {
 		m.inbox.Post(&core.AttemptEnded{Trial: a.Trial, Attempt: a.Attempt, Error: err.Error()})
 		return

@@ -146,6 +146,8 @@ func (a *audit) asks(x core.AskSearcher) error {
 		return errors.New("the searcher is exhausted")
 	case a.closing || a.ended:
 		return errors.New("the experiment is ending")
+	case a.onHold:
+		return errors.New("the user has paused the experiment")
 	}
 	a.ask = x
 	a.asked++
@@ -166,6 +168,8 @@ func (a *audit) start(x core.StartAttempt) error {
 		return errors.New("its end was told")
 	case a.closing || a.ended || !a.hosted:
 		return errors.New("the experiment is ending")
+	case a.onHold:
+		return errors.New("the user has paused the experiment")
 	}
 	t.live, t.attempt, t.held, t.slots = true, x.Attempt, t.asks(a.spec), x.Placement.Slots
 	t.accepted, t.credits, t.refused = 0, 0, false

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/config"
@@ -19,8 +20,10 @@ type answers struct {
 	replies map[uint64]uint64 // suggestions, by what the searcher had heard and was asked
 
 	verdicts  map[uint64]sdk.Decision // by event
+	due       map[uint64]bool         // results that wait for a decision
 	orders    []order                 // not in the record yet
 	orderedTo uint64                  // the last event that this host's scheduler has answered
+	heardTo   uint64                  // the last event that the scheduler was told
 	decided   map[uint64]uint64       // verdicts, by what the scheduler had heard
 }
 
@@ -30,14 +33,16 @@ type suggestionsSaid struct {
 	points []space.Point
 }
 
-// order is what the scheduler commanded when it was told of events through one.
+// order is what the scheduler said when it was told of events through one: it must
+// come into the record.
 type order struct {
 	through  uint64
 	commands []sdk.Command
+	ended    []uint64 // results that were due, and shall stop or pause their trials
 }
 
 func newAnswers() answers {
-	return answers{draws: map[uint64]uint32{}, replies: map[uint64]uint64{}, verdicts: map[uint64]sdk.Decision{}, decided: map[uint64]uint64{}}
+	return answers{draws: map[uint64]uint32{}, replies: map[uint64]uint64{}, verdicts: map[uint64]sdk.Decision{}, due: map[uint64]bool{}, decided: map[uint64]uint64{}}
 }
 
 // suggested: the searcher is asked what the core asks for, each with a seed of its
@@ -137,18 +142,23 @@ func (b *books) decides(who, hash uint64, events []sdk.Event, answer sdk.Decisio
 		b.decided[key] = verdict
 		b.verdicts[events[i].Number] = d
 	}
-	b.commanded(events, answer.Commands)
+	b.ordered(events, answer)
 }
 
-// commanded notes the commands in an answer, but for those to what was answered
-// before.
-func (b *books) commanded(events []sdk.Event, commands []sdk.Command) {
+// ordered notes what an answer wants done, but for one to what was answered before.
+func (b *books) ordered(events []sdk.Event, answer sdk.Decisions) {
 	if !b.lives || len(events) == 0 || events[len(events)-1].Number <= b.orderedTo {
 		return
 	}
 	b.orderedTo = events[len(events)-1].Number
-	if len(commands) > 0 {
-		b.orders = append(b.orders, order{b.orderedTo, slices.Clone(commands)})
+	o := order{through: b.orderedTo, commands: slices.Clone(answer.Commands)}
+	for _, d := range answer.Decisions {
+		if d.Verdict != sdk.Continue && b.due[d.Event] {
+			o.ended = append(o.ended, d.Event)
+		}
+	}
+	if len(o.commands)+len(o.ended) > 0 {
+		b.orders = append(b.orders, o)
 	}
 }
 
@@ -162,10 +172,16 @@ func (b *books) decisions(e *core.SchedulerDecided) {
 			b.fail("the scheduler decided %+v, and the record has %+v", said, d)
 		}
 	}
-	var want []sdk.Command
+	var must order
 	if len(b.orders) > 0 && b.orders[0].through <= e.Through {
-		want, b.orders = b.orders[0].commands, b.orders[1:]
+		must, b.orders = b.orders[0], b.orders[1:]
 	}
+	for _, number := range must.ended {
+		if !slices.ContainsFunc(e.Decisions, func(d core.Decision) bool { return d.Number == number }) {
+			b.fail("the scheduler decided %+v, and the record has only %+v", b.verdicts[number], e)
+		}
+	}
+	want := must.commands
 	if len(want) != len(e.Commands) {
 		b.fail("the scheduler commanded %+v, and the record has %+v", want, e.Commands)
 		return
@@ -178,5 +194,13 @@ func (b *books) decisions(e *core.SchedulerDecided) {
 		if said.Point != nil {
 			b.same(c.Params, said.Point)
 		}
+	}
+}
+
+// givenUp: nobody is given up for keeping trials paused that has not heard all.
+func (b *books) givenUp(e *core.PluginFailed) {
+	n := len(b.scheduler.links)
+	if b.lives && n > 0 && strings.Contains(e.Error, "nothing is left that could wake them") && b.scheduler.links[n-1].want.Number > b.heardTo {
+		b.fail("the scheduler is given up, which has heard %d of %d events: %s", b.heardTo, b.scheduler.links[n-1].want.Number, e.Error)
 	}
 }

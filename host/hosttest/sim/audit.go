@@ -35,6 +35,9 @@ func (b *books) stepped() {
 	if p := m.Spec().Trials; p >= 0 && m.Planned() > max(p, int64(len(b.w.plan.experiment.Points))) {
 		b.fail("%d trials are made, and %d were planned", m.Planned(), p)
 	}
+	if s := m.Spec(); s.Trials != int64(b.w.plan.trials) || s.Extended != b.w.plan.extended {
+		b.fail("the file has %d trials and was extended %d times; what holds is %+v", b.w.plan.trials, b.w.plan.extended, s)
+	}
 	m.EachCheckpoint(func(x core.CheckpointRef) {
 		k := ckpt{x.Trial, x.ID}
 		if iteration, ok := b.w.present[k]; !b.w.damaged[k] && (!ok || iteration != x.Iteration) {
@@ -125,7 +128,7 @@ func (w *world) atEnd() error {
 	if err := b.leftovers(); err != nil {
 		return err
 	}
-	halves := newHalving(w.plan)
+	halves := newHalving(w.plan, w.schedulerSeed)
 	i := 0
 	m, err := coretest.Audit(b.records, func(e core.Event, actions []core.Action) error {
 		var h uint64
@@ -165,14 +168,14 @@ func (w *world) planned(m *core.Machine) error {
 		}
 	}
 	outcome, why := m.Outcome()
-	if outcome == core.Finished && why == "" && m.Planned() != int64(w.plan.trials) && (!w.plan.grids || m.Planned() < gridPoints && w.plan.extended == 0) {
+	if outcome == core.Finished && why == "" && m.Planned() != int64(w.plan.trials) && (!w.plan.grids || m.Planned() < leastGrid) {
 		return fmt.Errorf("%d trials were made; %d were planned", m.Planned(), w.plan.trials)
 	}
 	return nil
 }
 
-// gridPoints is how many there are; other searchers never end.
-const gridPoints = 27
+// leastGrid is how many points a grid has at least; other searchers never end.
+const leastGrid = 3
 
 // best: the best trial is the one that has reported the best last value.
 func (b *books) best(m *core.Machine) error {

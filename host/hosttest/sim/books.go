@@ -63,6 +63,7 @@ type told struct {
 	number uint64
 	event  int
 	seen   uint64 // the observation; 0: it is of a host's start
+	o      core.Observation
 }
 
 // chain is what a listener must have heard.
@@ -274,6 +275,8 @@ func (b *books) happened(e core.Event) {
 		b.suggestions(e)
 	case *core.TrialGiven:
 		b.made([]core.Suggestion{e.Suggestion})
+	case *core.PluginFailed:
+		b.givenUp(e)
 	case *core.SchedulerDecided:
 		b.decisions(e)
 	case *core.HostStarted:
@@ -315,10 +318,11 @@ func (b *books) told(o core.Observation) {
 	}
 	if o.To&core.ToScheduler != 0 && !b.machine.Spec().Quiet {
 		b.scheduler.add(b.expected(o), n)
+		b.due[o.Number] = o.Due
 	}
 	if o.To&core.ToReporters != 0 {
 		b.seen = o.Number
-		b.tells = append(b.tells, told{o.Number + uint64(len(b.hosted)), n, o.Number})
+		b.tells = append(b.tells, told{o.Number + uint64(len(b.hosted)), n, o.Number, o})
 	}
 	if o.Kind == core.SawResult {
 		b.count(o, n)

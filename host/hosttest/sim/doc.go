@@ -4,10 +4,21 @@
 // nodes, plugins and users that misbehave. Everything is drawn from one seed, and
 // happens in one goroutine: the same seed is the same life, byte by byte.
 //
-// An auditor (books.go, hearsay.go, audit.go, halving.go) keeps books of what was seen from
-// outside: what the record acknowledged and synced, what reporters were told, what
-// ran where, what plugins heard. It shares no code with the core but the words of
-// events and actions, and compares after every step.
+// An auditor keeps books of what was seen from outside, and compares after every
+// step. It shares no code with the core but the words of events and actions:
+//
+//   - books.go: what the record acknowledged and synced, and what each host found of it;
+//     what ran where;
+//   - results.go: what was reported, and that all of it is in the record as it was;
+//   - answers.go: what plugins were asked and said, and that it is what is recorded;
+//   - hearsay.go: what plugins hear; reports.go: what reporters are told;
+//   - audit.go: what holds after each step, and at the end;
+//   - halving.go, rulebook.go: rules of asha and of plateaus, written once more.
+//
+// Users go on with other settings (settings.go); width.go is what the world has beside
+// what it began with. Checkpoints are on a simulated disk, but not in host/storage,
+// which has its own losses of power; processes are told by trainable.go, not by
+// host/training.
 //
 // A failing seed names the command that repeats it:
 //

@@ -1,46 +1,91 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/tunehost/tunehost/core"
 )
 
-// halving is asha's rule, written once more and slowly: stopping, one bracket. It
-// follows what the scheduler was told, and says what must be decided.
+// halving is asha's rule, written once more and slowly: stopping and promotion, in
+// several brackets. It follows what the scheduler was told, and says what must be
+// decided.
 type halving struct {
-	on      bool
-	maximum bool
-	max     uint64
-	factor  int
-	at      []uint64 // rungs
-	losses  [][]float64
-	next    map[core.TrialNo]int // rung
-	over    map[core.TrialNo]bool
-	last    map[core.TrialNo]resultKey
-	must    map[uint64]core.Verdict
+	on       bool
+	maximum  bool
+	promotes bool
+	max      uint64
+	factor   int
+	seed     uint64 // of brackets
+	brackets []ladder
+	next     map[core.TrialNo]int // rung
+	over     map[core.TrialNo]bool
+	held     map[core.TrialNo]hold
+	last     map[core.TrialNo]resultKey
+	must     map[uint64]core.Verdict
+	// planned is the fewest trials that the scheduler may wait for. When it has
+	// seen them all, it may give up those that it holds.
+	planned, added int
+	gathered       bool
 }
 
-func newHalving(p *plan) *halving {
-	h := &halving{maximum: p.maximum, next: map[core.TrialNo]int{}, over: map[core.TrialNo]bool{}, last: map[core.TrialNo]resultKey{}, must: map[uint64]core.Verdict{}}
-	grace := uint64(1)
-	if n, _ := fmt.Sscanf(p.scheduler, "{plugin: asha, max: %d, reduction_factor: %d, grace: %d}", &h.max, &h.factor, &grace); n == 0 {
+// ladder is a bracket.
+type ladder struct {
+	at      []uint64
+	entries [][]entry
+}
+
+type entry struct {
+	no       core.TrialNo
+	loss     float64
+	promoted bool
+}
+
+// hold is where a trial is that the rule pauses.
+type hold uint8
+
+const (
+	atLarge hold = iota
+	pausing
+	held
+)
+
+func newHalving(p *plan, seed uint64) *halving {
+	o := options(p.scheduler)
+	h := &halving{on: o["plugin"] == "asha", maximum: p.maximum, seed: seed, planned: p.first * max(int(p.experiment.Repeat), 1),
+		next: map[core.TrialNo]int{}, over: map[core.TrialNo]bool{}, held: map[core.TrialNo]hold{}, last: map[core.TrialNo]resultKey{}, must: map[uint64]core.Verdict{}}
+	if !h.on {
 		return h
 	}
-	if h.factor == 0 {
-		h.factor = 3
+	number := func(name string, otherwise int) (n int) {
+		if _, err := fmt.Sscan(o[name], &n); err != nil {
+			return otherwise
+		}
+		return n
 	}
-	h.on = !promotes(p.scheduler)
-	for r := grace; r <= h.max; r *= uint64(h.factor) {
-		h.at = append(h.at, r)
-		h.losses = append(h.losses, nil)
+	h.max, h.factor, h.promotes = uint64(number("max", 0)), number("reduction_factor", 3), o["type"] == "promotion"
+	var at []uint64
+	for r := uint64(number("grace", 1)); r <= h.max; r *= uint64(h.factor) {
+		at = append(at, r)
+	}
+	for i := range number("brackets", 1) {
+		h.brackets = append(h.brackets, ladder{at[i:], make([][]entry, len(at)-i)})
 	}
 	return h
 }
 
-func promotes(scheduler string) bool { return len(scheduler) > 50 }
+// options are those in {name: value, name: value}.
+func options(text string) map[string]string {
+	all := map[string]string{}
+	for _, part := range strings.Split(strings.Trim(text, "{}"), ", ") {
+		name, value, _ := strings.Cut(part, ": ")
+		all[name] = value
+	}
+	return all
+}
 
 // hear follows an observation.
 func (h *halving) hear(o core.Observation, produced map[resultKey]float64) {
@@ -55,16 +100,38 @@ func (h *halving) hear(o core.Observation, produced map[resultKey]float64) {
 		return
 	}
 	switch o.Kind {
+	case core.SawAdded:
+		h.added++
+		h.gathered = h.gathered || h.added >= h.planned
+	case core.SawSearchEnded:
+		h.gathered = true
+	case core.SawStarted:
+		h.started(o.Trial)
+	case core.SawPaused:
+		if h.held[o.Trial] == pausing {
+			h.held[o.Trial] = held
+		}
 	case core.SawResult:
-		h.must[o.Number] = h.decide(o.Trial, o.Iteration, h.loss(produced[k]))
+		if h.held[o.Trial] == atLarge {
+			h.must[o.Number] = h.decide(o.Trial, o.Iteration, h.loss(produced[k]))
+		}
 	case core.SawCompleted:
-		if last, ok := h.last[o.Trial]; ok && !h.over[o.Trial] {
+		if last, ok := h.last[o.Trial]; ok && !h.over[o.Trial] && h.held[o.Trial] == atLarge {
 			h.enter(o.Trial, o.Iteration, h.loss(produced[last]))
 		}
 		h.over[o.Trial] = true
 	case core.SawFailed, core.SawRemoved:
 		h.over[o.Trial] = true
 	}
+}
+
+// started: a trial that was to pause goes on. Whether it was given up meanwhile, this
+// rule does not know: it compares no more, then.
+func (h *halving) started(no core.TrialNo) {
+	if h.held[no] == pausing && h.gathered {
+		h.on = false
+	}
+	h.held[no] = atLarge
 }
 
 func (h *halving) loss(value float64) float64 {
@@ -81,38 +148,84 @@ func (h *halving) decide(no core.TrialNo, iteration uint64, loss float64) core.V
 	if h.over[no] {
 		return core.Continue
 	}
-	rung := h.enter(no, iteration, loss)
-	if iteration >= h.max || rung >= 0 && !h.best(rung, loss) {
+	best, entered := h.enter(no, iteration, loss)
+	switch {
+	case iteration >= h.max, entered && math.IsInf(loss, 1), entered && !best && !h.promotes:
 		h.over[no] = true
 		return core.Stop
+	case entered && !best:
+		h.held[no] = pausing
+		return core.Pause
 	}
 	return core.Continue
 }
 
-// enter records a loss at the highest rung reached that is new; -1 for none.
-func (h *halving) enter(no core.TrialNo, iteration uint64, loss float64) int {
+// enter records a loss at the highest rung reached that is new, if there is one, and
+// says whether it is among the best there.
+func (h *halving) enter(no core.TrialNo, iteration uint64, loss float64) (best, entered bool) {
+	b := &h.brackets[h.bracket(no)]
 	rung := -1
-	for i := h.next[no]; i < len(h.at) && h.at[i] <= iteration; i++ {
+	for i := h.next[no]; i < len(b.at) && b.at[i] <= iteration; i++ {
 		rung = i
 	}
-	if rung >= 0 {
-		h.next[no] = rung + 1
-		h.losses[rung] = append(h.losses[rung], loss)
+	if rung < 0 {
+		return false, false
 	}
-	return rung
+	h.next[no] = rung + 1
+	b.entries[rung] = append(b.entries[rung], entry{no: no, loss: loss})
+	return h.best(b.entries[rung]), true
 }
 
-func (h *halving) best(rung int, loss float64) bool {
-	all := slices.Sorted(slices.Values(h.losses[rung]))
-	kept := max(1, len(all)/h.factor)
-	return !math.IsInf(loss, 1) && loss <= all[kept-1]
+// best says whether the last of a rung is among its best.
+func (h *halving) best(all []entry) bool {
+	last := &all[len(all)-1]
+	sorted := make([]*entry, len(all))
+	for i := range all {
+		sorted[i] = &all[i]
+	}
+	slices.SortStableFunc(sorted, func(a, b *entry) int { return cmp.Compare(a.loss, b.loss) })
+	if !h.promotes {
+		return last.loss <= sorted[max(1, len(all)/h.factor)-1].loss
+	}
+	for _, e := range sorted[:len(all)/h.factor] { // who was once among them was promoted
+		e.promoted = true
+	}
+	return last.promoted
 }
 
-// compare holds the scheduler's answers against the rule.
+// bracket draws a trial's: one with k rungs has factor^(k-1)/k of the trials.
+func (h *halving) bracket(no core.TrialNo) int {
+	if len(h.brackets) == 1 {
+		return 0
+	}
+	weights, sum := make([]float64, len(h.brackets)), 0.0
+	for i, b := range h.brackets {
+		weights[i] = math.Pow(float64(h.factor), float64(len(b.at)-1)) / float64(len(b.at))
+		sum += weights[i]
+	}
+	z := h.seed + (uint64(no)+1)*0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	u := float64((z^z>>31)>>11) / (1 << 53) * sum
+	for i, weight := range weights {
+		if u -= weight; u < 0 {
+			return i
+		}
+	}
+	return len(weights) - 1
+}
+
+// compare holds the scheduler's answers against the rule. A trial that it has given up
+// is over for it, even if the user had it go on at that moment.
 func (h *halving) compare(e *core.SchedulerDecided) error {
 	for _, d := range e.Decisions {
 		if must, ok := h.must[d.Number]; ok && h.on && d.Verdict != must {
 			return fmt.Errorf("asha decides %d on result %d, and its rule says %d", d.Verdict, d.Number, must)
+		}
+	}
+	for _, c := range e.Commands {
+		if c.Kind == core.EndTrial {
+			h.over[c.Trial] = true
 		}
 	}
 	return nil

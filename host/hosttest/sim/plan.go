@@ -68,6 +68,7 @@ func draw(seed uint64, r, wide *rand.Rand, o Options) (*plan, error) {
 	if o.Small {
 		p.trials, p.iterations = 1+r.IntN(3), 1+r.Uint64N(3)
 	}
+	p.first = p.trials
 	p.segment, p.snapshots = cmp.Or(o.SegmentBytes, p.segment), cmp.Or(o.SnapshotEvery, p.snapshots)
 	p.file(seed, r)
 	for i := range []int{1, 1, 1, 2, 2, 3}[r.IntN(6)] {

@@ -53,6 +53,7 @@ func (w *world) schedulerPlugin(p sdk.SchedulerPlugin) sdk.SchedulerPlugin {
 	p.Open = func(problem sdk.Problem, options []byte) (sdk.Scheduler, sdk.Traits, error) {
 		w.opening()
 		s, traits, err := open(problem, options)
+		w.schedulerSeed = problem.Seed
 		x := &scheduler{ear: ear{w: w, chain: &w.books.scheduler, who: identity(p.Name, problem, options)}, Scheduler: s}
 		if !w.plan.remembers {
 			return x, traits, err
@@ -221,6 +222,7 @@ func (s *scheduler) Decide(ctx context.Context, events []sdk.Event) (sdk.Decisio
 	}
 	before := s.hash
 	s.listen(events)
+	s.w.books.heardTo = s.last
 	answer, err := s.Scheduler.Decide(ctx, events)
 	if err == nil && s.w.one(s.w.faults.garbage) && len(events) > 0 {
 		return sdk.Decisions{Decisions: []sdk.Decision{{Event: events[0].Number + 1000, Verdict: 9}}}, nil

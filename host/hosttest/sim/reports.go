@@ -22,12 +22,37 @@ func (b *books) heard(events []report.Event) {
 		if t.event > b.safeTo {
 			b.fail("reporters are told of event %d of the record, of which %d are safe", t.event, b.safeTo)
 		}
+		b.tellsOf(e, t)
 		hash := reportHash(e)
 		if was, again := b.reports[e.Number]; again && was != hash {
 			b.fail("report %d was told once, and is another one now: %+v %+v", e.Number, e, e.Result)
 		}
 		b.reports[e.Number] = hash
 		b.lastTold = max(b.lastTold, e.Number)
+	}
+}
+
+// tellsOf compares a report with what happened.
+func (b *books) tellsOf(e *report.Event, t told) {
+	if t.seen == 0 {
+		if e.Kind != report.Began || e.Resumed != (t.number > 1) {
+			b.fail("reporters are told %+v of a host's start", e)
+		}
+		return
+	}
+	o := t.o
+	same := e.Kind == o.Kind && e.Reason == o.Reason && e.Iteration == o.Iteration && (e.Result != nil) == (o.Kind == core.SawResult)
+	if e.OfTrial() {
+		same = same && e.Trial.Number == o.Trial && (o.Attempt == 0 || e.Trial.Attempt == o.Attempt)
+	}
+	if r := e.Result; r != nil {
+		same = same && r.Iteration == o.Iteration && r.Again == o.Again && r.Done == o.Last && len(r.Metrics) == len(o.Metrics)
+		for i := range min(len(r.Metrics), len(o.Metrics)) {
+			same = same && r.Metrics[i].Name == b.name(o.Metrics[i].ID) && sameValue(r.Metrics[i].Value, o.Metrics[i].Value)
+		}
+	}
+	if !same {
+		b.fail("reporters are told %+v %+v of %+v", e, e.Result, o)
 	}
 }
 

@@ -15,6 +15,7 @@ type settings struct {
 	list       []setting
 	experiment *config.Experiment
 	trials     int
+	first      int    // trials at first
 	extended   uint32 // how often it was given another searcher
 	grids      bool   // a searcher was a grid, which ends
 	grouped    bool   // trials ask for several places

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"math/rand/v2"
 )
 
@@ -34,6 +35,9 @@ func (p *plan) widen(r *rand.Rand) {
 	}
 	if r.IntN(5) == 0 {
 		p.rules(r)
+	}
+	if p.grids && r.IntN(3) > 0 { // one that ends soon
+		p.search(fmt.Sprintf("{plugin: grid, resolution: %d}", 1+r.IntN(2)))
 	}
 }
 

@@ -84,10 +84,12 @@ type world struct {
 	present  map[ckpt]uint64 // checkpoints on disk, with their iterations
 	damaged  map[ckpt]bool   // by somebody else
 	memories [][]sdk.Event   // that snapshots are of
-	wake     int64
-	left     bool // the user has told the host to leave
-	done     bool
-	starts   int // hosts since the faults stopped
+	// schedulerSeed is what the scheduler was opened with.
+	schedulerSeed uint64
+	wake          int64
+	left          bool // the user has told the host to leave
+	done          bool
+	starts        int // hosts since the faults stopped
 	// undisturbed: all was calm when the host started.
 	undisturbed bool
 	waits       int // for room, in this step
