@@ -58,6 +58,12 @@ BROKEN := host/plugin/sandbox/testdata/broken
 export PATH := $(VENV)/bin:$(PATH)
 export CARGO_TARGET_DIR := $(TOOLS)/cargo
 
+# A registry that does not answer once is asked again.
+export npm_config_fetch_retries := 6
+export PIP_RETRIES := 10
+export PIP_DEFAULT_TIMEOUT := 60
+export CARGO_NET_RETRY := 10
+
 CHECKS := toolchains build format vet staticcheck generated proto house python rust js assemblyscript test simulation examples
 
 # heading,TEXT: with the time since make was started.

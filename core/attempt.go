@@ -27,7 +27,7 @@ func (m *Machine) remove(no TrialNo, why string, judged bool) {
 func (m *Machine) stopAttempt(no TrialNo, why intent, text string) {
 	t := &m.trials[no]
 	l := m.liveOf(no)
-	if l.intent >= why {
+	if !l.intent.gives(why) {
 		return
 	}
 	first := l.intent == noIntent
@@ -35,11 +35,11 @@ func (m *Machine) stopAttempt(no TrialNo, why intent, text string) {
 	if !first || !l.placed || l.over {
 		return // told already, or gone
 	}
-	stop := StopAttempt{Trial: no, Attempt: t.attempt, Paused: why == toPause || why == toRequeue}
+	stop := StopAttempt{Trial: no, Attempt: t.attempt, Paused: why.pauses() || why == toRequeue}
 	if m.savesAtStop(t, why) {
 		stop.SaveID = m.newCheckpointID(t)
 		l.saving++
-		if stop.Memory = m.holdsInMemory(why, text); stop.Memory {
+		if stop.Memory = m.holdsInMemory(why); stop.Memory {
 			l.holding = stop.SaveID
 		}
 	}
@@ -78,7 +78,7 @@ func (m *Machine) attemptOver(no TrialNo, e *AttemptEnded) {
 	switch l.intent {
 	case toStop:
 		m.complete(no, l.text)
-	case toPause, toRequeue:
+	case toPause, toHold, toRequeue:
 		m.setAside(no, l)
 	case toFail:
 		m.failed(no, l.text, e)
@@ -142,7 +142,7 @@ func (m *Machine) setAside(no TrialNo, l *live) {
 		m.complete(no, "completed")
 	case l.verdict == Stop:
 		m.complete(no, l.why)
-	case l.intent == toPause:
+	case l.intent.pauses():
 		m.paused(no, l)
 	case l.verdict == Pause:
 		l.text = l.why
@@ -153,21 +153,22 @@ func (m *Machine) setAside(no TrialNo, l *live) {
 }
 
 func (m *Machine) paused(no TrialNo, l *live) {
-	why, restart := l.text, l.restart
+	why, held, restart := l.text, l.intent == toHold, l.restart
 	l.restart = false
-	m.pause(no, why)
+	m.pause(no, why, held)
 	if restart {
 		m.resume(no, true)
 	}
 }
 
-// pause puts a trial aside; decisions owed to it still count.
-func (m *Machine) pause(no TrialNo, why string) {
+// pause puts a trial aside; decisions owed to it still count. One that is held is the
+// user's to resume.
+func (m *Machine) pause(no TrialNo, why string, held bool) {
 	t := &m.trials[no]
 	t.reason = m.text(why)
 	m.idle(no)
 	m.move(no, Paused)
-	if why == pausedByUser {
+	if held {
 		t.held = true
 		m.held++
 	}

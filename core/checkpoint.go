@@ -115,7 +115,7 @@ func (e *SaveFailed) apply(m *Machine) {
 	l := m.liveOf(e.Trial)
 	if e.ID == l.holding {
 		m.stateLost(e.Trial, e.Error)
-	} else if !l.over && (l.intent == noIntent || l.intent == toPause) {
+	} else if !l.over && (l.intent == noIntent || l.intent.pauses()) {
 		m.stopAttempt(e.Trial, toFail, "its checkpoint could not be saved: "+e.Error)
 	}
 	m.saveOver(e.Trial, l)

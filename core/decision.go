@@ -82,7 +82,7 @@ func (m *Machine) settleIdle(no TrialNo, l *live) {
 	case v == Stop && !m.trials[no].state.Final():
 		m.remove(no, why, true)
 	case v == Pause && m.trials[no].state == Pending:
-		m.pause(no, why)
+		m.pause(no, why, false)
 	}
 }
 

@@ -48,6 +48,7 @@ type Machine struct {
 	required    []MetricID // aligned with Spec.Required; 0: never seen
 	rules       []MetricID // aligned with Spec.Stop.Metrics
 	score       MetricID
+	objectives  []MetricID // aligned with Spec.Objectives; 0: never seen
 
 	ledger *resource.Ledger
 	nodes  int
@@ -164,6 +165,7 @@ func (m *Machine) settings(s Spec) {
 	m.required = make([]MetricID, len(s.Required))
 	m.rules = make([]MetricID, len(s.Stop.Metrics))
 	m.score = 0
+	m.objectives = make([]MetricID, len(s.Objectives))
 	for id := 1; id < len(m.metricNames); id++ {
 		m.bind(m.metricNames[id], MetricID(id))
 	}
@@ -199,6 +201,11 @@ func (m *Machine) bind(name string, id MetricID) {
 	}
 	if m.spec.Checkpoint.Score == name {
 		m.score = id
+	}
+	for i, o := range m.spec.Objectives {
+		if o.Metric == name {
+			m.objectives[i] = id
+		}
 	}
 }
 

@@ -6,8 +6,8 @@ package core
 
 // holdsInMemory says whether the state of a trial that is told to end may be held
 // in memory: a pause of the user's may last longer than the host.
-func (m *Machine) holdsInMemory(why intent, text string) bool {
-	return m.spec.Checkpoint.PausesInMemory && why == toPause && text != pausedByUser
+func (m *Machine) holdsInMemory(why intent) bool {
+	return m.spec.Checkpoint.PausesInMemory && why == toPause
 }
 
 func (e *StateHeld) apply(m *Machine) {

@@ -96,10 +96,17 @@ type intent uint8
 const (
 	noIntent  intent = iota
 	toRequeue        // interrupted: it goes on when the experiment does
-	toPause
+	toPause          // by the scheduler
+	toHold           // a pause by the user
 	toStop
 	toFail
 )
+
+// pauses: the trial is to be paused, by whomever.
+func (i intent) pauses() bool { return i == toPause || i == toHold }
+
+// gives: a stronger intent takes its place. Of two pauses the first counts.
+func (i intent) gives(to intent) bool { return to > i && !(i.pauses() && to.pauses()) }
 
 // live is what only a trial that runs, that has a decision owed, or whose state
 // the caller keeps (Spec.Manual), needs.
@@ -128,7 +135,7 @@ type live struct {
 
 // pausing: it is about to pause, perhaps after a save.
 func (l *live) pausing() bool {
-	return l.intent == toPause || l.intent == noIntent && l.verdict == Pause
+	return l.intent.pauses() || l.intent == noIntent && l.verdict == Pause
 }
 
 // begin makes it that of a new attempt; decisions owed stay owed, and rewind

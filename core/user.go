@@ -37,17 +37,18 @@ func (m *Machine) each(no TrialNo, all bool, f func(TrialNo)) {
 	}
 }
 
-// pausedByUser is the reason of trials that nobody but the user shall be waited
-// for to resume.
 const pausedByUser = "paused by the user"
 
+// userPause holds a trial. One that the scheduler had paused in memory and that waits to go
+// on stays in memory: it holds nothing that could save it, and what is there is newer than
+// its last checkpoint.
 func (m *Machine) userPause(no TrialNo) {
 	switch m.trials[no].state {
 	case Running:
 		m.liveOf(no).restart = false // the last order counts
-		m.stopAttempt(no, toPause, pausedByUser)
+		m.stopAttempt(no, toHold, pausedByUser)
 	case Pending:
-		m.pause(no, pausedByUser)
+		m.pause(no, pausedByUser, true)
 	}
 }
 

@@ -98,6 +98,13 @@ func (m *Machine) EachSummary(no TrialNo, f func(MetricID, stat.Summary)) {
 	}
 }
 
+// TrainNS is the training time of a trial over all attempts.
+func (m *Machine) TrainNS(no TrialNo) int64 { return m.trainingTime(&m.trials[no]) }
+
+// Objectives are the IDs of the objectives' metrics; 0 for one that nobody has
+// reported. Read them only.
+func (m *Machine) Objectives() []MetricID { return m.objectives }
+
 // Metric returns the ID of a metric's name; 0 when nobody has reported it.
 func (m *Machine) Metric(name string) MetricID { return m.metricIDs[name] }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/inbox"
+	"github.com/tunehost/tunehost/host/stoprules"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -145,7 +146,7 @@ func (idle) Flush()         {}
 func TestLargeResultsAtATime(t *testing.T) {
 	rec := &narrow{t: t}
 	l := &Loop{machine: core.New(), record: rec, crew: idle{}, clock: clock.System{}, log: hostlog.New(hclog.NewNullLogger()), inbox: inbox.New(),
-		rules: newRules(&config.Experiment{}), names: newNames(), heard: func(core.Event) {}}
+		rules: stoprules.New(&config.Experiment{}), names: newNames(), heard: func(core.Event) {}}
 	start := []inbox.News{{Event: &core.ExperimentStarted{Spec: core.Spec{Trials: 1}}}, {Event: &core.HostStarted{}}}
 	if err := l.stepAll(start); err != nil {
 		t.Fatal(err)
@@ -161,8 +162,8 @@ func TestLargeResultsAtATime(t *testing.T) {
 	if err := l.stepAll(batch); err != nil {
 		t.Fatal(err)
 	}
-	if want := 2 + 90 + 9*sdk.MaxMetrics; len(rec.records) != want || rec.calls < 3 {
-		t.Errorf("%d records in %d appends, want %d", len(rec.records), rec.calls, want)
+	if want := 2 + 90 + 9*sdk.MaxMetrics; int(rec.count) != want || rec.calls < 3 {
+		t.Errorf("%d records in %d appends, want %d", rec.count, rec.calls, want)
 	}
 }
 

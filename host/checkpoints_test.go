@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -217,4 +218,40 @@ func text(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	return string(b)
+}
+
+// B-051, B-071: checkpoints of a trial count in the order in which it made them, however
+// long each takes: the last one is what a restart goes on from.
+func TestCheckpointsCountInOrder(t *testing.T) {
+	t.Parallel()
+	script := filepath.Join(t.TempDir(), "hasty.sh")
+	if err := os.WriteFile(script, []byte(`
+for i in 1 2 3 4 5 6 7 8; do
+	dir=$TUNEHOST_CHECKPOINT_DIR/c$i
+	mkdir $dir
+	head -c $((i == 1 ? 8000000 : 1)) /dev/zero > $dir/state
+	echo "$dir" > $dir/name
+	lines="$lines{\"score\": $i, \"iteration\": $i, \"checkpoint\": \"$dir\"}
+"
+done
+printf %s "$lines"
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o, _ := quiet(t, `
+version: 1
+objective: {metric: score, mode: max}
+trainable: {command: [sh, `+script+`]}
+space: {x: 1}
+`)
+	ended := finish(t, o)
+	var saved []uint64
+	audit(t, ended.Dir, func(_ *core.Machine, e core.Event) {
+		if s, ok := e.(*core.CheckpointSaved); ok {
+			saved = append(saved, s.Iteration)
+		}
+	})
+	if len(saved) != 8 || !slices.IsSorted(saved) {
+		t.Errorf("saved are the checkpoints of iterations %v, want 1 to 8 in order", saved)
+	}
 }

@@ -5,9 +5,13 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/clock"
+	"github.com/tunehost/tunehost/host/consulting"
 	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/inbox"
+	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/telling"
 	"github.com/tunehost/tunehost/host/training"
+	"github.com/tunehost/tunehost/host/translation"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -15,15 +19,16 @@ import (
 // only the loop can look up in the machine.
 type crew struct {
 	machine    *core.Machine
-	translate  *translator
+	translate  *translation.Translator
 	traits     traits
-	searching  *searching
-	scheduling *scheduling
+	searching  *consulting.Searching
+	scheduling *consulting.Scheduling
 	training   *training.Driver // nil in ask and tell
-	publishing *publishing
-	narrator   *narrator
-	board      *board
+	publishing *telling.Publisher
+	narrator   *telling.Narrator
+	board      *telling.Board
 	trials     *trials
+	remote     *remote
 	inbox      *inbox.Inbox
 	log        *hostlog.Log
 	clock      clock.Clock
@@ -39,13 +44,13 @@ func (c *crew) Do(a core.Action) {
 	case core.Tell:
 		c.tell(a.Observation)
 	case core.AskSearcher:
-		c.searching.work.Put(searchWork{ask: &a})
+		c.searching.Put(consulting.SearchWork{Ask: &a})
 	case core.SetTimer:
 		c.setTimer(a)
 	case core.Warn:
 		c.warn(a)
 	case core.DeleteCheckpoint:
-		c.publishing.delete(c.trials.storage, c.trials.dir(a.Trial), a.ID)
+		c.delete(a)
 	case core.Finish:
 		// The loop ends with it.
 	default:
@@ -55,30 +60,41 @@ func (c *crew) Do(a core.Action) {
 
 // Flush implements Crew.
 func (c *crew) Flush() {
-	c.searching.work.Flush()
-	c.scheduling.work.Flush()
+	c.searching.Flush()
+	c.scheduling.Flush()
 	if c.training != nil {
 		c.training.Flush()
 	}
-	c.publishing.flush()
-	c.board.write(false)
+	c.publishing.Flush()
+	c.board.Write(false)
 }
 
 // tell hands an observation to each of those who shall hear it.
 func (c *crew) tell(o core.Observation) {
 	if o.To&core.ToSearcher != 0 {
-		c.searching.work.Put(searchWork{event: c.event(o, c.traits.searcher)})
+		c.searching.Put(consulting.SearchWork{Event: c.event(o, c.traits.searcher)})
 	}
 	if o.To&core.ToScheduler != 0 && !c.traits.scheduler.Quiet {
-		c.scheduling.put(scheduleWork{event: c.event(o, c.traits.scheduler), due: o.Due})
+		c.scheduling.Put(consulting.ScheduleWork{Event: c.event(o, c.traits.scheduler), Due: o.Due})
 	}
 	if o.To&core.ToReporters != 0 {
-		c.publishing.tell(c.narrator.event(o))
+		c.publishing.Tell(c.narrator.Event(o))
 	}
 }
 
+// delete removes a checkpoint, and its copy before it, once the record is safe.
+func (c *crew) delete(a core.DeleteCheckpoint) {
+	d, dir := c.trials.storage, c.trials.dir(a.Trial)
+	remove := func() {
+		if err := d.RemoveCheckpoint(dir, a.ID); err != nil {
+			c.log.Warn("a checkpoint could not be deleted: " + err.Error())
+		}
+	}
+	c.publishing.Later(func() { c.remote.delete(storage.CheckpointDir(dir, a.ID), remove) })
+}
+
 func (c *crew) event(o core.Observation, t sdk.Traits) sdk.Event {
-	e, err := c.translate.event(o, t)
+	e, err := c.translate.Event(o, t)
 	if err != nil {
 		c.log.Error("trial cannot be told to plugins: "+err.Error(), "trial", o.Trial)
 	}

@@ -6,6 +6,11 @@
 //	inbox ─▶ Loop.step: translate, record, apply ─▶ crew: searching,
 //	scheduling, training, publishing ─▶ plugins and files ─▶ inbox
 //
+// What has a room of its own knows nothing of this one: host/inbox and host/queue
+// are what waits, host/consulting and host/training are drivers, host/loading finds
+// the plugins. Here is who puts them together: a session, of one host with one
+// experiment.
+//
 // loop.go is the only caller of the machine, and host/clock where time comes from.
 // Decisions about trials are the core's; nothing here makes one.
 package host

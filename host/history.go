@@ -3,6 +3,7 @@ package host
 import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/recorded"
+	"github.com/tunehost/tunehost/host/translation"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -32,7 +33,7 @@ func (h *history) tell(to core.Audience, traits func() sdk.Traits) func(after, t
 		}
 		m := core.New()
 		r := retelling{to: to, after: after, through: through, tell: tell, traits: traits(), machine: m,
-			translate: &translator{machine: m, encode: h.encode}}
+			translate: &translation.Translator{Machine: m, Encode: h.encode}}
 		if err := h.read(r.hear); err != nil {
 			return err
 		}
@@ -47,7 +48,7 @@ type retelling struct {
 	traits         sdk.Traits
 	tell           func([]sdk.Event) error
 	machine        *core.Machine
-	translate      *translator
+	translate      *translation.Translator
 	batch          []sdk.Event
 }
 
@@ -57,7 +58,7 @@ func (r *retelling) hear(e recorded.Entry) error {
 		if !ok || t.Observation.To&r.to == 0 || t.Observation.Number <= r.after || t.Observation.Number > r.through {
 			continue
 		}
-		x, err := r.translate.event(t.Observation, r.traits)
+		x, err := r.translate.Event(t.Observation, r.traits)
 		if err != nil {
 			return err
 		}

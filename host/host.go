@@ -236,7 +236,7 @@ func (s *session) doubt(e *config.Experiment) {
 	if e == nil {
 		return
 	}
-	for _, w := range e.Warnings {
+	for _, w := range doubtsOf(e) {
 		s.log.Warn(w.Error())
 	}
 }

@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/core/record"
 	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/diskspace"
 	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/inbox"
+	"github.com/tunehost/tunehost/host/stoprules"
 )
 
 // Recorder keeps what happened.
@@ -52,7 +52,7 @@ type Loop struct {
 	clock   clock.Clock
 	log     *hostlog.Log
 	inbox   *inbox.Inbox
-	rules   *rules
+	rules   *stoprules.Rules
 	disk    *diskspace.Disk
 	// leave is closed when the host is told to leave.
 	leave <-chan struct{}
@@ -108,7 +108,7 @@ func (l *Loop) stepAll(batch []inbox.News) error {
 			batch = batch[1:]
 			continue
 		}
-		n := l.rules.cut(untilQuery(batch[:min(len(batch), maxBatchEvents)]))
+		n := l.rules.Cut(untilQuery(batch[:min(len(batch), maxBatchEvents)]))
 		n, err := l.step(batch[:n])
 		if err != nil {
 			return err
@@ -192,7 +192,7 @@ func (l *Loop) encode(batch []inbox.News) (int, error) {
 			if err := l.nameMetrics(r); err != nil {
 				return 0, err
 			}
-			e = l.rules.result(l.machine, l.names, r)
+			e = l.rules.Result(l.machine, l.names.number, r)
 		}
 		if err := l.add(e); err != nil {
 			return 0, err
@@ -205,23 +205,14 @@ func (l *Loop) encode(batch []inbox.News) (int, error) {
 }
 
 func (l *Loop) add(e core.Event) error {
-	b, err := record.Append(nil, l.now, e)
+	b, err := record.Append(make([]byte, 0, usualRecord), l.now, e)
 	l.records = append(l.records, b)
 	l.bytes += len(b)
 	return err
 }
 
-// recordable says whether an event is small enough for the record.
-func recordable(e core.Event) error {
-	b, err := record.Append(nil, 0, e)
-	if err == nil && len(b) > maxRecord {
-		err = fmt.Errorf("it has %d bytes in the record; at most %d", len(b), maxRecord)
-	}
-	return err
-}
-
-// maxRecord leaves room for the time.
-const maxRecord = journal.MaxRecordBytes - 64
+// usualRecord is how long records of results and decisions are, as a rule.
+const usualRecord = 48
 
 // nameMetrics gives each new metric its number.
 func (l *Loop) nameMetrics(r *inbox.Result) error {
@@ -295,6 +286,9 @@ func (l *Loop) watchLag(batch int) {
 type names struct{ ids map[string]core.MetricID }
 
 func newNames() names { return names{map[string]core.MetricID{}} }
+
+// number is that of a metric that has one.
+func (n names) number(name string) core.MetricID { return n.ids[name] }
 
 func (n names) id(name string) (id core.MetricID, isNew bool) {
 	if id, ok := n.ids[name]; ok {

@@ -13,6 +13,7 @@ import (
 	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/asktell"
 	"github.com/tunehost/tunehost/host/inbox"
+	"github.com/tunehost/tunehost/host/telling"
 	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
@@ -45,7 +46,7 @@ func newManual(s *session) *manual {
 
 // publishAll tells reporters, where something is kept.
 func (m *manual) publishAll() {
-	var reporters []*reporting
+	var reporters []*telling.Teller
 	if m.lock != nil {
 		reporters = m.reporters()
 	}

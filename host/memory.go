@@ -1,6 +1,7 @@
 package host
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/tunehost/tunehost/host/recorded"
@@ -8,16 +9,26 @@ import (
 
 // memory is a record that nobody needs afterwards.
 type memory struct {
-	mu      sync.Mutex
-	records [][]byte
+	mu    sync.Mutex
+	count uint64
+	pages [][][]byte // of records; all but the last have memoryPage
 }
+
+const memoryPage = 4096
 
 // Append implements Recorder.
 func (m *memory) Append(records [][]byte) (uint64, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	first := uint64(len(m.records)) + 1
-	m.records = append(m.records, records...)
+	first := m.count + 1
+	m.count += uint64(len(records))
+	for _, b := range records {
+		if n := len(m.pages); n == 0 || len(m.pages[n-1]) == memoryPage {
+			m.pages = append(m.pages, make([][]byte, 0, memoryPage))
+		}
+		last := &m.pages[len(m.pages)-1]
+		*last = append(*last, b)
+	}
 	return first, nil
 }
 
@@ -29,7 +40,7 @@ func (m *memory) Close() error { return nil }
 
 func (m *memory) read(f func(recorded.Entry) error) error {
 	m.mu.Lock()
-	records := m.records
+	pages := slices.Clone(m.pages)
 	m.mu.Unlock()
-	return recorded.Batch(1, records, f)
+	return recorded.Batch(1, slices.Concat(pages...), f)
 }

@@ -3,6 +3,8 @@ package host
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -10,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"google.golang.org/protobuf/proto"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/clock"
@@ -25,7 +29,9 @@ import (
 	"github.com/tunehost/tunehost/host/plugin/process"
 	"github.com/tunehost/tunehost/host/plugin/sandbox"
 	"github.com/tunehost/tunehost/host/seeds"
+	"github.com/tunehost/tunehost/host/snapshots"
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/wire"
 )
 
 // callTimeout is the deadline of one call of a plugin that is a program, unless
@@ -47,7 +53,7 @@ type opener struct {
 	planned       *int64            // trials, where they are not those of the file
 	timeout       time.Duration     // of a call; 0: callTimeout
 	run           string            // its id
-	shelf         Shelf             // nil: no snapshots are kept
+	shelf         snapshots.Shelf   // nil: no snapshots are kept
 	snapshotEvery uint64
 	// inProcess runs bundled plugins without a process of their own; direct, without
 	// deadlines too; alone, also in one goroutine.
@@ -151,13 +157,36 @@ func (o *opener) supervision(kind sdk.Kind, ref config.PluginRef, h *history, to
 	}
 }
 
+// snapshots finds those of a plugin; what they are of is the run, the plugin, its
+// program, its options and its problem.
+func (o *opener) snapshots(kind sdk.Kind, ref config.PluginRef, use seeds.Purpose) *snapshots.Snapshots {
+	problem, err := proto.MarshalOptions{Deterministic: true}.Marshal(wire.ProblemToProto(o.problem(use)))
+	if err != nil {
+		problem = []byte(err.Error()) // a name that is no text; it is the same the next time
+	}
+	h := sha256.New()
+	for _, part := range [][]byte{[]byte(o.run), []byte(kind), []byte(ref.Name), []byte(o.program(kind, ref)), ref.Options, problem} {
+		fmt.Fprintf(h, "%d %s ", len(part), part)
+	}
+	return snapshots.New(o.shelf, kind, hex.EncodeToString(h.Sum(nil)), o.snapshotEvery, o.log)
+}
+
+// program tells one release of a plugin from the next.
+func (o *opener) program(kind sdk.Kind, ref config.PluginRef) string {
+	p, err := o.loader.Load(kind, ref)
+	if err != nil {
+		return "" // it will not start, either
+	}
+	return p.Release()
+}
+
 // searcher opens the searcher, told of everything up to an observation.
-func (o *opener) searcher(ctx context.Context, h *history, through uint64, kept *snapshots) (s plugin.Searcher, err error) {
+func (o *opener) searcher(ctx context.Context, h *history, through uint64, kept *snapshots.Snapshots) (s plugin.Searcher, err error) {
 	ref := o.experiment.Searcher
 	var traits sdk.Traits
 	care := o.supervision(sdk.KindSearcher, ref, h, core.ToSearcher, func() sdk.Traits { return traits })
 	care.Through = through
-	care.Snapshot, care.SnapshotAt = kept.newest(through)
+	care.Snapshot, care.SnapshotAt = kept.Newest(through)
 	return plugin.SuperviseSearcher(ctx, care, func(ctx context.Context, snapshot []byte) (plugin.Searcher, error) {
 		p, err := o.start(ctx, sdk.KindSearcher, ref, nil)
 		if err != nil {
@@ -174,12 +203,12 @@ func (o *opener) searcher(ctx context.Context, h *history, through uint64, kept 
 }
 
 // scheduler opens the scheduler, told of everything that it has answered.
-func (o *opener) scheduler(ctx context.Context, h *history, through uint64, kept *snapshots) (s plugin.Scheduler, err error) {
+func (o *opener) scheduler(ctx context.Context, h *history, through uint64, kept *snapshots.Snapshots) (s plugin.Scheduler, err error) {
 	ref := o.experiment.Scheduler
 	var traits sdk.Traits
 	care := o.supervision(sdk.KindScheduler, ref, h, core.ToScheduler, func() sdk.Traits { return traits })
 	care.Through = through
-	care.Snapshot, care.SnapshotAt = kept.newest(through)
+	care.Snapshot, care.SnapshotAt = kept.Newest(through)
 	return plugin.SuperviseScheduler(ctx, care, func(ctx context.Context, snapshot []byte) (plugin.Scheduler, error) {
 		p, err := o.start(ctx, sdk.KindScheduler, ref, nil)
 		if err != nil {
@@ -288,7 +317,7 @@ type plugins struct {
 	trainer   plugin.Trainer
 	// searched and scheduled are their snapshots; told is the last event that
 	// the searcher was told when it was opened.
-	searched, scheduled *snapshots
+	searched, scheduled *snapshots.Snapshots
 	told                uint64
 }
 

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/tunehost/tunehost/host/telling"
 )
 
 // paced is an experiment of 16 trials in one process that together report so many
@@ -41,7 +43,7 @@ trials: 16
 
 // keepWith has another Recorder keep what happens.
 func (s *session) keepWith(r Recorder) {
-	s.record, s.loop.record, s.crew.publishing.record = r, r, r
+	s.record, s.loop.record = r, r
 }
 
 // tally counts what a Recorder is asked for.
@@ -71,12 +73,12 @@ func TestFewSyncs(t *testing.T) {
 	if ended, err := s.run(t.Context()); err != nil || ended.Errored > 0 {
 		t.Fatal(ended, err)
 	}
-	most := int64(time.Since(began)/linger) + 3 // at the start, and twice at the end
+	most := int64(time.Since(began)/telling.Linger) + 3 // at the start, and twice at the end
 	if n := c.records.Load(); n < 16*200 {
 		t.Errorf("there are %d records of %d results", n, 16*200)
 	}
 	if n := c.syncs.Load(); n > most {
-		t.Errorf("%d syncs in %v, want at most one in %v", n, time.Since(began), linger)
+		t.Errorf("%d syncs in %v, want at most one in %v", n, time.Since(began), telling.Linger)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/tunehost/tunehost/core/record"
 	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/consulting"
 	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/loading"
 	"github.com/tunehost/tunehost/host/local"
@@ -21,7 +22,9 @@ import (
 	"github.com/tunehost/tunehost/host/points"
 	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/runfile"
+	"github.com/tunehost/tunehost/host/snapshots"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/translation"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -82,7 +85,7 @@ type replaying struct {
 	history   *history
 	machine   *core.Machine
 	twin      *core.Machine // must do the same
-	translate *translator
+	translate *translation.Translator
 	searcher  replayedSearcher
 	scheduler replayedScheduler
 }
@@ -99,7 +102,7 @@ type replayedSearcher struct {
 
 type replayedScheduler struct {
 	plugin.Scheduler
-	untold []scheduleWork
+	untold []consulting.ScheduleWork
 }
 
 func newReplaying(ctx context.Context, dir storage.Dir, file *runfile.File, e *config.Experiment, plugins *bundled.Registry) *replaying {
@@ -109,7 +112,7 @@ func newReplaying(ctx context.Context, dir storage.Dir, file *runfile.File, e *c
 		opener: &opener{experiment: e, seed: file.Seed, capacity: file.Capacity, plugins: plugins, baseDir: dirOf(file.File), log: hostlog.New(hclog.NewNullLogger()),
 			logPath: dir.Log(), clock: clock.System{}, mark: local.NewMark(dir.Path()), inProcess: true}}
 	encode := func(params []byte) (space.Point, error) { return config.PointOf(r.experiment.Space, params) }
-	r.translate = &translator{machine: m, encode: encode}
+	r.translate = &translation.Translator{Machine: m, Encode: encode}
 	r.history = &history{read: walkIn(dir.Journal()), encode: encode}
 	return r
 }
@@ -177,10 +180,10 @@ func (r *replaying) reopen(told uint64) error {
 	if len(r.searcher.untold) > 0 {
 		told = r.searcher.untold[0].Number - 1
 	}
-	if r.searcher.Searcher, err = o.searcher(r.ctx, r.history, told, &snapshots{}); err != nil {
+	if r.searcher.Searcher, err = o.searcher(r.ctx, r.history, told, &snapshots.Snapshots{}); err != nil {
 		return err
 	}
-	r.scheduler.Scheduler, err = o.scheduler(r.ctx, r.history, r.machine.Decided(), &snapshots{})
+	r.scheduler.Scheduler, err = o.scheduler(r.ctx, r.history, r.machine.Decided(), &snapshots.Snapshots{})
 	return err
 }
 
@@ -214,18 +217,18 @@ func (r *replaying) carryOut(actions []core.Action) error {
 
 func (r *replaying) tell(o core.Observation) error {
 	if o.To&core.ToSearcher != 0 {
-		e, err := r.translate.event(o, r.searcher.Traits())
+		e, err := r.translate.Event(o, r.searcher.Traits())
 		if err != nil {
 			return err
 		}
 		r.searcher.untold = append(r.searcher.untold, e)
 	}
 	if o.To&core.ToScheduler != 0 && !r.machine.Spec().Quiet {
-		e, err := r.translate.event(o, r.scheduler.Traits())
+		e, err := r.translate.Event(o, r.scheduler.Traits())
 		if err != nil {
 			return err
 		}
-		r.scheduler.untold = append(r.scheduler.untold, scheduleWork{event: e, due: o.Due})
+		r.scheduler.untold = append(r.scheduler.untold, consulting.ScheduleWork{Event: e, Due: o.Due})
 	}
 	return nil
 }
@@ -243,7 +246,7 @@ func (r *replaying) suggested(e *core.SuggestionsReceived) error {
 		}
 		s.untold = append([]sdk.Event(nil), s.untold[s.asked:]...)
 	}
-	answer, err := s.Suggest(r.ctx, requests(r.experiment.Space, r.seed, s.ask))
+	answer, err := s.Suggest(r.ctx, points.Requests(r.experiment.Space, r.seed, s.ask))
 	if err != nil {
 		return err
 	}
@@ -270,10 +273,10 @@ func (r *replaying) decided(e *core.SchedulerDecided) error {
 	s := &r.scheduler
 	var events []sdk.Event
 	var due []uint64
-	for len(s.untold) > 0 && s.untold[0].event.Number <= e.Through {
-		events = append(events, s.untold[0].event)
-		if s.untold[0].due {
-			due = append(due, s.untold[0].event.Number)
+	for len(s.untold) > 0 && s.untold[0].Event.Number <= e.Through {
+		events = append(events, s.untold[0].Event)
+		if s.untold[0].Due {
+			due = append(due, s.untold[0].Event.Number)
 		}
 		s.untold = s.untold[1:]
 	}
@@ -281,7 +284,7 @@ func (r *replaying) decided(e *core.SchedulerDecided) error {
 	if err != nil {
 		return err
 	}
-	now, err := decided(due, answer, func(p space.Point) ([]byte, error) { return points.Exploited(r.experiment, r.seed, p) })
+	now, err := consulting.Decided(due, answer, func(p space.Point) ([]byte, error) { return points.Exploited(r.experiment, r.seed, p) })
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package host
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -12,18 +11,16 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/clock/clocktest"
 	"github.com/tunehost/tunehost/host/config"
-	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
 	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/telling"
 	"github.com/tunehost/tunehost/plugins/schedulers/fifo"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/searchers/grid"
@@ -96,15 +93,23 @@ func inRecord(t *testing.T, path string) []sdk.ReporterEvent {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := follow(e, d, file.Seed)
+	m := core.New()
+	n := telling.NewNarrator(m, newTrials(m, e, d, file.Seed).report)
+	var events []report.Event
+	err = recorded.Walk(d.Journal(), func(x recorded.Entry) error {
+		actions := m.Apply(x.At, x.Event)
+		n.Heard(x.Event, func(e report.Event) { events = append(events, e) })
+		for _, a := range actions {
+			if x, ok := a.(core.Tell); ok && x.Observation.To&core.ToReporters != 0 {
+				events = append(events, n.Event(x.Observation))
+			}
+		}
+		return nil
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.close()
-	if err := f.reader.Each(func(x recorded.Entry) error { f.apply(x, 0); return nil }); err != nil {
-		t.Fatal(err)
-	}
-	return reported(f.events)
+	return telling.Reported(events)
 }
 
 // heardAll checks that what was heard is what the record has: nothing lost,
@@ -331,135 +336,8 @@ func TestReportersInTheFile(t *testing.T) {
 	}
 }
 
-// recordOf runs an experiment of many results, and returns what reporters hear.
-func recordOf(t *testing.T) (d storage.Dir, open func() (*following, error), events []report.Event) {
-	o, _ := quick(t, search("space: {x: {uniform: [0, 1]}}\ntrials: 120\n"))
-	d, err := storage.At(finish(t, o).Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, e, err := runfile.Read(d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	open = func() (*following, error) { return follow(e, d, file.Seed) }
-	f, err := open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.close()
-	if err := f.reader.Each(func(x recorded.Entry) error { f.apply(x, 0); return nil }); err != nil {
-		t.Fatal(err)
-	}
-	return d, open, f.events
-}
-
-// gated hears a batch each time that it is let.
-type gated struct {
-	let    chan struct{}
-	fails  map[int]float64 // calls that fail, and how much of what it had it keeps
-	calls  int
-	after  uint64
-	events []report.Event
-}
-
-func (g *gated) Report(ctx context.Context, events []report.Event) error {
-	<-g.let
-	g.calls++
-	if share, ok := g.fails[g.calls]; ok {
-		g.events, g.after = g.events[:int(share*float64(len(g.events)))], 0
-		if n := len(g.events); n > 0 {
-			g.after = g.events[n-1].Number
-		}
-		return errors.New("no luck")
-	}
-	g.events = append(g.events, events...)
-	return nil
-}
-
-func (g *gated) revive(context.Context, error) (uint64, error) { return g.after, nil }
-func (g *gated) Close() error                                  { return nil }
-
-// B-127: what waits for a reporter is bounded; beyond that it is read again from
-// the record, also when it has crashed and has lost some that it had taken.
-func TestReporterFallsBehind(t *testing.T) {
-	_, open, events := recordOf(t)
-	for name, fails := range map[string]map[int]float64{
-		"slow":               nil,
-		"crashes":            {2: 1, 4: 0.5, 5: 0.9},
-		"crashes at once":    {1: 0},
-		"crashes and forgot": {3: 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			g := &gated{let: make(chan struct{}, len(events)), fails: fails}
-			reads := 0
-			r := newReporting("x", g, 0, 0, hostlog.New(hclog.NewNullLogger()), func() (*following, error) { reads++; return open() })
-			r.most = 20_000
-			go r.run()
-			for i := 0; i < len(events); i += 10 {
-				r.put(events[i:min(i+10, len(events))])
-				r.mu.Lock()
-				if r.weight > r.most || len(r.waiting) > 200 {
-					t.Errorf("%d events of %d bytes wait", len(r.waiting), r.weight)
-				}
-				r.mu.Unlock()
-				if i%100 == 0 {
-					g.let <- struct{}{}
-				}
-			}
-			close(g.let)
-			r.end()
-			<-r.done
-			if d := cmp.Diff(events, g.events); d != "" {
-				t.Error(d)
-			}
-			if reads == 0 {
-				t.Error("it has never read the record")
-			}
-		})
-	}
-}
-
-// B-127: where the host's time is over, what is left is told later.
-func TestReporterIsAbandoned(t *testing.T) {
-	_, _, events := recordOf(t)
-	log := hostlog.New(hclog.NewNullLogger())
-	x := newReporting("x", &relay{title: "x", log: log, clock: clock.System{}, limit: time.Hour, current: stuck{}}, 0, 0, log, nil)
-	go x.run()
-	x.put(events[:5])
-	x.end()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	x.await(ctx)
-	select {
-	case <-x.done:
-	default:
-		t.Error("it is still at it")
-	}
-}
-
-// stuck answers only when its caller has left.
-type stuck struct{}
-
-func (stuck) Report(ctx context.Context, _ []sdk.ReporterEvent) error {
-	<-ctx.Done()
-	return ctx.Err()
-}
-func (stuck) After() uint64 { return 0 }
-func (stuck) Close() error  { return nil }
-
-// The number that the host keeps for reporters that do not count is whole or
-// not there.
-func TestToldNumber(t *testing.T) {
-	file := filepath.Join(t.TempDir(), ".told-x")
-	for text, want := range map[string]uint64{"17\n": 17, "17": 0, "": 0, "x\n": 0, "-1\n": 0} {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if got := readNumber(file); got != want {
-			t.Errorf("%q is %d, want %d", text, got, want)
-		}
-	}
+// Files of reporters that have one name are told apart.
+func TestRelayKeys(t *testing.T) {
 	taken := map[string]int{}
 	for name, want := range map[string]string{"./a/lines": "lines", "../../x y": "x_y", "..": "__"} {
 		if got := relayKey(config.PluginRef{Name: name}, taken); got != want {

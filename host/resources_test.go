@@ -7,10 +7,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/clock/clocktest"
 	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/telling"
 )
 
 // B-031: two trials share a GPU, both see it, and no third one runs.
@@ -199,9 +202,11 @@ trials: 2
 		if m.Running() != 2 {
 			return
 		}
-		b := &board{machine: m, report: func(core.TrialNo) report.Trial { return report.Trial{} }}
+		b := telling.NewBoard(telling.BoardOptions{Machine: m, Trial: func(core.TrialNo) report.Trial { return report.Trial{} },
+			Running: func() time.Duration { return 0 }, Clock: clock.System{}})
+		b.Write(true)
 		var got []string
-		for _, u := range b.standing().Resources {
+		for _, u := range b.Status().Resources {
 			got = append(got, u.String())
 		}
 		slices.Sort(got)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/storage"
 )
@@ -23,6 +24,9 @@ func (s *session) bring() error {
 	}
 	if s.options.manual {
 		return userError("%s: restore: trials are trained by the caller of `tunehost asktell`, who keeps their checkpoints; leave restore out", e.PosOf("restore"))
+	}
+	if err := restorable(e); err != nil {
+		return &UserError{err}
 	}
 	from := restoreDir(e)
 	var m storage.Manifest
@@ -66,6 +70,10 @@ func (s *session) recallStart() error {
 func restorable(e *config.Experiment) error {
 	if e.Restore == "" {
 		return nil
+	}
+	if analysis.Is(restoreDir(e)) {
+		return &config.Error{Pos: e.PosOf("restore"), Msg: "restore: " + e.Restore + " is an experiment, expected a checkpoint of one: `tunehost best " +
+			e.Restore + "` shows that of the best trial"}
 	}
 	if info, err := os.Stat(restoreDir(e)); errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
 		return &config.Error{Pos: e.PosOf("restore"), Msg: "restore: " + e.Restore + " is no directory"}

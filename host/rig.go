@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -23,6 +22,7 @@ import (
 	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/runfile"
+	"github.com/tunehost/tunehost/host/snapshots"
 	"github.com/tunehost/tunehost/host/training"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
@@ -47,7 +47,7 @@ type Rig struct {
 	SegmentBytes int64
 	// Snapshots keeps plugins' snapshots, which are made every SnapshotEvery
 	// events, or as usual where that is 0.
-	Snapshots     Shelf
+	Snapshots     snapshots.Shelf
 	SnapshotEvery uint64
 	// Nodes are those that are there when a host starts.
 	Nodes []resource.Node
@@ -172,35 +172,35 @@ func (r *Rig) turned(s *session) *Turned {
 	t := &Turned{s: s, rig: r, runs: map[core.TrialNo]*attempt{}, suggestions: inbox.New(), decisions: inbox.New()}
 	c := s.crew
 	c.manual = func(core.Action) {} // the witness's
-	c.publishing.reporters = []listener{witnessing{r.Witness}}
-	s.board.next = time.Unix(1<<40, 0) // nobody looks
+	c.publishing.Listen(witnessing{r.Witness})
+	s.board.Rest()
 	s.loop.crew = t
 	heard := s.loop.heard
 	s.loop.heard = func(e core.Event) {
 		r.Witness.Applied(e)
 		heard(e)
 	}
-	c.scheduling.checkStuck()
+	c.scheduling.CheckStuck()
 	return t
 }
 
 // witnessing is a witness as a reporter.
 type witnessing struct{ Witness }
 
-func (w witnessing) put(events []report.Event) {
+func (w witnessing) Put(events []report.Event) {
 	if len(events) > 0 {
 		w.Hear(events)
 	}
 }
-func (witnessing) end()                  {}
-func (witnessing) await(context.Context) {}
+func (witnessing) End()                  {}
+func (witnessing) Await(context.Context) {}
 
 // Do implements Crew.
 func (t *Turned) Do(a core.Action) {
 	t.rig.Witness.Do(a)
 	switch a := a.(type) {
 	case core.DeleteCheckpoint:
-		t.s.crew.publishing.later(func() { t.rig.Witness.Remove(a.Trial, a.ID) })
+		t.s.crew.publishing.Later(func() { t.rig.Witness.Remove(a.Trial, a.ID) })
 		return
 	case core.StartAttempt:
 		t.runs[a.Trial] = &attempt{a.Attempt, training.NewReports(a.Restore.Iteration, int(t.s.machine.Spec().RunAhead))}
@@ -246,30 +246,28 @@ func (t *Turned) Over() bool { return t.s.loop.finished || t.s.loop.over() }
 // answers is held until DeliverDecisions.
 func (t *Turned) Decide() bool {
 	s := t.s.crew.scheduling
-	items := s.work.Poll()
-	if len(items) == 0 || t.silent {
+	if t.silent {
 		return false
 	}
-	defer t.hold(&s.inbox, t.decisions)()
-	if s.take(context.Background(), items) != nil {
-		t.silent = true
-	} else if s.work.Empty() {
-		s.checkStuck()
+	defer t.hold(&s.Inbox, t.decisions)()
+	busy, err := s.Turn(context.Background())
+	if t.silent = err != nil; busy && !t.silent && s.Idle() {
+		s.CheckStuck()
 	}
-	return true
+	return busy
 }
 
 // Suggest has the searcher take what waits for it, if anything does. What it
 // answers is held until DeliverSuggestions.
 func (t *Turned) Suggest() bool {
 	s := t.s.crew.searching
-	items := s.work.Poll()
-	if len(items) == 0 || t.mute {
+	if t.mute {
 		return false
 	}
-	defer t.hold(&s.inbox, t.suggestions)()
-	t.mute = s.handle(context.Background(), items) != nil
-	return true
+	defer t.hold(&s.Inbox, t.suggestions)()
+	busy, err := s.Turn(context.Background())
+	t.mute = err != nil
+	return busy
 }
 
 // hold has a driver post elsewhere until the function that it returns is called.
@@ -285,17 +283,10 @@ func (t *Turned) DeliverDecisions() { t.s.inbox.Add(t.decisions.Take(nil)) }
 func (t *Turned) DeliverSuggestions() { t.s.inbox.Add(t.suggestions.Take(nil)) }
 
 // Publish makes the record safe, and does what rests on it.
-func (t *Turned) Publish() { t.s.crew.publishing.publish() }
+func (t *Turned) Publish() { t.s.crew.publishing.Publish() }
 
 // Publishes says whether something waits to be published.
-func (t *Turned) Publishes() bool {
-	select {
-	case <-t.s.crew.publishing.wake:
-		return true
-	default:
-		return false
-	}
-}
+func (t *Turned) Publishes() bool { return t.s.crew.publishing.Waits() }
 
 // Leave is an orderly end: the last news is told, the record closed.
 func (t *Turned) Leave() error {

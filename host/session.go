@@ -14,6 +14,7 @@ import (
 	"github.com/tunehost/tunehost/core/resource"
 	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/consulting"
 	"github.com/tunehost/tunehost/host/diskspace"
 	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/inbox"
@@ -24,8 +25,12 @@ import (
 	"github.com/tunehost/tunehost/host/report/files"
 	"github.com/tunehost/tunehost/host/report/terminal"
 	"github.com/tunehost/tunehost/host/runfile"
+	"github.com/tunehost/tunehost/host/snapshots"
+	"github.com/tunehost/tunehost/host/stoprules"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/telling"
 	"github.com/tunehost/tunehost/host/training"
+	"github.com/tunehost/tunehost/host/translation"
 	"github.com/tunehost/tunehost/host/warden"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
@@ -50,21 +55,21 @@ type session struct {
 	disk       *diskspace.Disk
 	clock      clock.Clock
 	machine    *core.Machine
-	found      []resource.Node // this machine's, once they were looked for
-	rules      *rules          // given what was recorded, as the machine is
+	found      []resource.Node  // this machine's, once they were looked for
+	rules      *stoprules.Rules // given what was recorded, as the machine is
 	record     Recorder
 	read       walk
 	loader     *loading.Loader
 	plugins    plugins
 	requesting *training.Requesting // nil: trials ask for what the file says
-	relays     []*relay             // reporters that are plugins
+	relays     []*telling.Relay     // reporters that are plugins
 	remote     *remote              // nil: the experiment is here alone
 	inbox      *inbox.Inbox
 	loop       *Loop
 	crew       *crew
 	trials     *trials
-	narrator   *narrator
-	board      *board
+	narrator   *telling.Narrator
+	board      *telling.Board
 	progress   *terminal.Progress
 
 	lessons []lesson    // trials of other experiments
@@ -79,7 +84,7 @@ type session struct {
 	last    int64 // running time of the last event recorded by an earlier host
 	begun   bool  // an earlier host has recorded something
 	given   int   // points of the file that are trials already
-	untold  []scheduleWork
+	untold  []consulting.ScheduleWork
 	early   []report.Event // observations made before the drivers run
 	failure chan error
 	broken  bool // it ended with an error, which was told
@@ -96,7 +101,7 @@ func newSession(o Options, e *config.Experiment) *session {
 	if o.manual {
 		e.Trainable = nil // whatever the file says, the caller trains
 	}
-	return &session{options: o, experiment: e, clock: o.Clock, machine: core.New(), rules: newRules(e),
+	return &session{options: o, experiment: e, clock: o.Clock, machine: core.New(), rules: stoprules.New(e),
 		inbox: inbox.New(), failure: make(chan error, 1), remote: o.remote}
 }
 
@@ -318,7 +323,7 @@ func (s *session) takeUp(fs journal.FS, o journal.Options, replay journal.Replay
 	if err != nil {
 		return err
 	}
-	s.record, s.begun, s.toldBefore = j, opened.Next > 1, s.narrator.last()
+	s.record, s.begun, s.toldBefore = j, opened.Next > 1, s.narrator.Last()
 	if opened.Cut != nil {
 		s.log.Warn("the end of the record was torn by a crash and is cut off: " + opened.Cut.String())
 	}
@@ -353,7 +358,7 @@ func (s *session) resets() (events []core.Event) {
 // prepare makes what listens to the machine.
 func (s *session) prepare() {
 	s.trials = newTrials(s.machine, s.experiment, s.dir, s.file.Seed)
-	s.narrator = newNarrator(s.machine, s.trials)
+	s.narrator = telling.NewNarrator(s.machine, s.trials.report)
 }
 
 func hostname() string {
@@ -369,7 +374,7 @@ func hostname() string {
 func (s *session) replay(first uint64, records [][]byte) error {
 	return recorded.Batch(first, records, func(x recorded.Entry) error {
 		s.last = max(s.last, x.At)
-		s.rules.recall(s.machine, x.Event)
+		s.rules.Recall(s.machine, x.Event)
 		s.hear(x.Event, s.machine.Apply(x.At, x.Event))
 		return nil
 	})
@@ -378,7 +383,7 @@ func (s *session) replay(first uint64, records [][]byte) error {
 // hear keeps what the drivers will need of the past: results that the scheduler
 // has not answered, and what reporters have not been told.
 func (s *session) hear(e core.Event, actions []core.Action) {
-	s.narrator.heard(e, func(x report.Event) {
+	s.narrator.Heard(e, func(x report.Event) {
 		if x.Number > s.reported {
 			s.early = append(s.early, x)
 		}
@@ -396,24 +401,24 @@ func (s *session) hear(e core.Event, actions []core.Action) {
 		}
 		switch o := t.Observation; {
 		case o.To&core.ToReporters == 0:
-		case s.narrator.number(o) <= s.reported:
-			s.narrator.follow(o)
+		case s.narrator.Number(o) <= s.reported:
+			s.narrator.Follow(o)
 		default:
-			s.early = append(s.early, s.narrator.event(o))
+			s.early = append(s.early, s.narrator.Event(o))
 		}
 	}
-	for len(s.untold) > 0 && s.untold[0].event.Number <= s.machine.Decided() {
+	for len(s.untold) > 0 && s.untold[0].Event.Number <= s.machine.Decided() {
 		s.untold = s.untold[1:]
 	}
 }
 
-func (s *session) untoldOf(o core.Observation) scheduleWork {
-	t := translator{machine: s.machine, encode: s.encode}
-	e, err := t.event(o, sdk.Traits{Metrics: true})
+func (s *session) untoldOf(o core.Observation) consulting.ScheduleWork {
+	t := translation.Translator{Machine: s.machine, Encode: s.encode}
+	e, err := t.Event(o, sdk.Traits{Metrics: true})
 	if err != nil {
 		s.log.Error(err.Error())
 	}
-	return scheduleWork{event: e, due: o.Due}
+	return consulting.ScheduleWork{Event: e, Due: o.Due}
 }
 
 func (s *session) encode(params []byte) (space.Point, error) {
@@ -423,12 +428,12 @@ func (s *session) encode(params []byte) (space.Point, error) {
 func (s *session) opener() *opener {
 	o := &opener{experiment: s.experiment, seed: s.file.Seed, capacity: s.file.Capacity, plugins: s.options.Plugins, loader: s.loader, baseDir: dirOf(s.file.File),
 		log: s.log, logPath: s.dir.Log(), clock: s.clock, mark: s.mark, timeout: s.options.CallTimeout, inProcess: s.options.inProcess, direct: s.options.virtual && s.rig == nil,
-		run: s.file.RunID, snapshotEvery: cmp.Or(s.options.snapshotEvery, snapshotEvery)}
+		run: s.file.RunID, snapshotEvery: cmp.Or(s.options.snapshotEvery, snapshots.Every)}
 	switch {
 	case s.rig != nil:
 		o.alone, o.shelf = true, s.rig.Snapshots
 	case s.lock != nil:
-		o.shelf = folderShelf(s.dir.Snapshots())
+		o.shelf = snapshots.Folder(s.dir.Snapshots())
 	}
 	return o
 }

@@ -17,10 +17,11 @@ import (
 	"github.com/tunehost/tunehost/host/report/files"
 	"github.com/tunehost/tunehost/host/report/jsonlines"
 	"github.com/tunehost/tunehost/host/report/terminal"
+	"github.com/tunehost/tunehost/host/telling"
 )
 
 // reporters are those of the experiment file, and what shows the progress.
-func (s *session) reporters() []*reporting {
+func (s *session) reporters() []*telling.Teller {
 	var formats []files.Format
 	for _, ref := range s.experiment.Reporters {
 		if f, ok := files.ParseFormat(ref.Name); ok && isFormat(ref) {
@@ -29,34 +30,36 @@ func (s *session) reporters() []*reporting {
 	}
 	written := files.New(files.Options{Dir: s.dir.Path(), Formats: formats, Now: s.clock.Now,
 		Warn: func(text string) { s.log.Warn(text) }})
-	list := []*reporting{s.reporting("files", own{written}, s.reported)}
+	list := []*telling.Teller{s.teller("files", telling.Own{Reporter: written}, s.reported, 0)}
 	switch {
 	case s.options.manual: // standard output is the caller's
 	case s.options.JSON:
-		list = append(list, s.reporting("json", own{jsonlines.New(s.options.Stdout)}, s.toldBefore))
+		list = append(list, s.teller("json", telling.Own{Reporter: jsonlines.New(s.options.Stdout)}, s.toldBefore, 0))
 	case s.options.Verbose > 0:
 		s.progress = s.newProgress()
-		list = append(list, s.reporting("progress", own{s.progress}, s.toldBefore))
+		list = append(list, s.teller("progress", telling.Own{Reporter: s.progress}, s.toldBefore, 0))
 	}
 	for _, r := range s.relays {
-		if r.current == nil {
+		after, ok := r.After()
+		if !ok {
 			continue // given up at its start
 		}
-		after := r.current.After()
 		if after > s.toldBefore {
-			s.log.Warn(fmt.Sprintf("reporter %s says that it has heard all up to event %d, but there are only %d: it hears of nothing until then", r.title, after, s.toldBefore))
+			s.log.Warn(fmt.Sprintf("reporter %s says that it has heard all up to event %d, but there are only %d: it hears of nothing until then", r.Title, after, s.toldBefore))
 		}
-		x := s.reporting(r.title, r, after)
-		x.most = mostForPlugin
-		list = append(list, x)
+		list = append(list, s.teller(r.Title, r, after, telling.MostForPlugin))
 	}
 	return list
 }
 
-func (s *session) reporting(name string, to reportee, after uint64) *reporting {
-	return newReporting(name, to, after, s.reported, s.log, func() (*following, error) {
-		return follow(s.experiment, s.dir, s.file.Seed)
-	})
+func (s *session) teller(name string, to telling.Reportee, after uint64, most int) *telling.Teller {
+	return telling.NewTeller(telling.TellerOptions{Name: name, To: to, After: after, Begun: s.reported, Most: most, Log: s.log,
+		Follow: func() (*telling.Following, error) { return telling.Follow(s.dir.Journal(), s.trialsOf) }})
+}
+
+// trialsOf is what is said of the trials of another machine of this experiment.
+func (s *session) trialsOf(m *core.Machine) func(core.TrialNo) report.Trial {
+	return newTrials(m, s.experiment, s.dir, s.file.Seed).report
 }
 
 // checkFormat checks a reporter that the host is itself.
@@ -95,7 +98,7 @@ func (s *session) sumUp() {
 	if s.options.JSON || s.options.Verbose == 0 {
 		return
 	}
-	s.board.write(true)
+	s.board.Write(true)
 	end := terminal.End{Status: s.board.Status(), Dir: s.shortDir(), File: s.options.File, Args: s.options.args()}
 	if s.remote != nil {
 		end.URL = s.remote.store.URL()

@@ -7,15 +7,18 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/resource"
 	"github.com/tunehost/tunehost/core/stat"
 	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/consulting"
 	"github.com/tunehost/tunehost/host/curves"
 	"github.com/tunehost/tunehost/host/demand"
 	"github.com/tunehost/tunehost/host/inbox"
+	"github.com/tunehost/tunehost/host/translation"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -84,7 +87,7 @@ func Simulate(ctx context.Context, o Options, load func(*space.Space) (*curves.T
 
 // simulated reads the file for a simulation.
 func (o *Options) simulated(workers int) (*config.Experiment, error) {
-	o.inProcess, o.virtual = true, true
+	o.inProcess, o.virtual, o.Clock = true, true, still{}
 	e, err := load(*o)
 	if err != nil {
 		return nil, err
@@ -102,13 +105,14 @@ func (o *Options) simulated(workers int) (*config.Experiment, error) {
 type simulation struct {
 	*session
 	curves    *curves.Table
-	translate *translator
+	translate *translation.Translator
 	traits    traits
 	runs      map[core.TrialNo]*simulatedRun
 	queue     agenda
 	points    map[string]space.Point // by parameters
 	wake      int64
 	order     uint64
+	last      inbox.Result // the last one that was reported
 
 	results uint64
 	cut     int
@@ -132,6 +136,13 @@ type simulatedRun struct {
 	ended bool
 }
 
+// still is a clock that stands: time is the loop's own, and nobody is slow.
+type still struct{}
+
+func (still) Now() time.Time                              { return time.Unix(0, 0) }
+func (still) Since(time.Time) time.Duration               { return 0 }
+func (still) AfterFunc(time.Duration, func()) func() bool { return func() bool { return true } }
+
 // trainedTime is a trial's training time, and what it would be to the end.
 type trainedTime struct{ done, whole float64 }
 
@@ -149,14 +160,14 @@ func newSimulation(s *session, known *curves.Table) *simulation {
 // parameters would be a third of all work.
 func (m *simulation) remember() {
 	m.points = map[string]space.Point{}
-	find, suggestion := m.translate.encode, m.crew.searching.suggestion
-	m.translate.encode = func(params []byte) (space.Point, error) {
+	find, suggestion := m.translate.Encode, m.crew.searching.Suggestion
+	m.translate.Encode = func(params []byte) (space.Point, error) {
 		if p, ok := m.points[string(params)]; ok {
 			return slices.Clone(p), nil
 		}
 		return find(params)
 	}
-	m.crew.searching.suggestion = func(index uint64, p space.Point) (core.Suggestion, error) {
+	m.crew.searching.Suggestion = func(index uint64, p space.Point) (core.Suggestion, error) {
 		g, err := suggestion(index, p) // drops what does not exist from p
 		if err == nil {
 			m.points[string(g.Params)] = slices.Clone(p)
@@ -232,7 +243,7 @@ func (m *simulation) advance() error {
 		m.loop.setTime(r.at)
 		m.report(r)
 	case m.machine.Stuck():
-		m.crew.scheduling.checkStuck()
+		m.crew.scheduling.CheckStuck()
 	default:
 		return errors.New("nothing is left to happen, and the experiment has not ended: please report this as a bug of tunehost")
 	}
@@ -245,7 +256,7 @@ func (m *simulation) Do(a core.Action) {
 	case core.Tell:
 		m.tell(a.Observation)
 	case core.AskSearcher:
-		m.crew.searching.work.Put(searchWork{ask: &a})
+		m.crew.searching.Put(consulting.SearchWork{Ask: &a})
 	case core.StartAttempt:
 		m.start(a)
 	case core.StopAttempt:
@@ -261,16 +272,16 @@ func (m *simulation) Do(a core.Action) {
 
 // Flush implements Crew: queues are polled here.
 func (m *simulation) Flush() {
-	m.crew.scheduling.work.Flush()
-	m.crew.searching.work.Flush()
+	m.crew.scheduling.Flush()
+	m.crew.searching.Flush()
 }
 
 func (m *simulation) tell(o core.Observation) {
 	if o.To&core.ToSearcher != 0 {
-		m.crew.searching.work.Put(searchWork{event: m.event(o, m.traits.searcher)})
+		m.crew.searching.Put(consulting.SearchWork{Event: m.event(o, m.traits.searcher)})
 	}
 	if o.To&core.ToScheduler != 0 && !m.traits.scheduler.Quiet {
-		m.crew.scheduling.put(scheduleWork{event: m.event(o, m.traits.scheduler), due: o.Due})
+		m.crew.scheduling.Put(consulting.ScheduleWork{Event: m.event(o, m.traits.scheduler), Due: o.Due})
 	}
 	if o.To&core.ToReporters == 0 {
 		return // of no single trial here
@@ -285,7 +296,7 @@ func (m *simulation) tell(o core.Observation) {
 }
 
 func (m *simulation) event(o core.Observation, t sdk.Traits) sdk.Event {
-	e, err := m.translate.event(o, t)
+	e, err := m.translate.Event(o, t)
 	if err != nil {
 		m.log.Error(err.Error(), "trial", o.Trial)
 	}
@@ -295,8 +306,7 @@ func (m *simulation) event(o core.Observation, t sdk.Traits) sdk.Event {
 // improve notes a result that is better than all before.
 func (m *simulation) improve(o core.Observation) {
 	m.results++
-	objective := m.machine.Spec().Objectives[0]
-	id := m.machine.Metric(objective.Metric)
+	objective, id := m.machine.Spec().Objectives[0], m.machine.Objectives()[0]
 	for _, x := range o.Metrics {
 		better := len(m.curve) == 0 || stat.Better(x.Value, float64(m.curve[max(0, len(m.curve)-1)].Value), objective.Mode)
 		if x.ID == id && !math.IsNaN(x.Value) && !math.IsInf(x.Value, 0) && better {
@@ -309,7 +319,7 @@ func (m *simulation) improve(o core.Observation) {
 // start begins an attempt where its checkpoint was made.
 func (m *simulation) start(a core.StartAttempt) {
 	m.inbox.Post(&core.AttemptStarted{Trial: a.Trial, Attempt: a.Attempt})
-	p, err := m.translate.encode(m.machine.Params(a.Trial))
+	p, err := m.translate.Encode(m.machine.Params(a.Trial))
 	if err != nil {
 		m.inbox.Post(&core.AttemptEnded{Trial: a.Trial, Attempt: a.Attempt, Error: err.Error()})
 		return
@@ -347,11 +357,12 @@ func (m *simulation) report(r *simulatedRun) {
 	k := r.next
 	r.next++
 	last := r.next == r.curve.Len() && r.curve.Failed() == ""
-	metrics := make([]sdk.Metric, len(r.curve.Metrics()))
+	metrics := m.last.Metrics[:0] // which the loop has taken
 	for i, name := range r.curve.Metrics() {
-		metrics[i] = sdk.Metric{Name: name, Value: r.curve.Value(k, i)}
+		metrics = append(metrics, sdk.Metric{Name: name, Value: r.curve.Value(k, i)})
 	}
-	m.inbox.PostResult(&inbox.Result{Trial: r.trial, Attempt: r.attempt, Result: sdk.Result{Metrics: metrics, Iteration: r.curve.Iteration(k), Done: last}})
+	m.last = inbox.Result{Trial: r.trial, Attempt: r.attempt, Result: sdk.Result{Metrics: metrics, Iteration: r.curve.Iteration(k), Done: last}}
+	m.inbox.PostResult(&m.last)
 	m.schedule(r)
 }
 

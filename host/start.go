@@ -13,11 +13,14 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/resource"
 	"github.com/tunehost/tunehost/host/analysis"
+	"github.com/tunehost/tunehost/host/consulting"
 	"github.com/tunehost/tunehost/host/demand"
 	"github.com/tunehost/tunehost/host/local"
 	"github.com/tunehost/tunehost/host/points"
-	"github.com/tunehost/tunehost/host/queue"
 	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/snapshots"
+	"github.com/tunehost/tunehost/host/telling"
+	"github.com/tunehost/tunehost/host/translation"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
@@ -218,35 +221,43 @@ func (s *session) makeCrew() {
 	e, seed := s.experiment, s.file.Seed
 	s.crew = &crew{
 		machine: s.machine, traits: s.plugins.traits(), trials: s.trials, narrator: s.narrator,
-		translate: &translator{machine: s.machine, encode: s.encode},
+		translate: &translation.Translator{Machine: s.machine, Encode: s.encode},
 		inbox:     s.inbox, log: s.log, clock: s.clock,
-		publishing: newPublishing(s.record, s.log, s.clock, s.fail, s.remote),
-		searching: &searching{searcher: s.plugins.searcher, name: e.Searcher.Name, seed: seed, inbox: s.inbox, log: s.log,
-			clock: s.clock, slow: slowCall, work: queue.New[searchWork](), done: make(chan struct{}),
-			space:      e.Space,
-			suggestion: s.suggestion, told: s.plugins.told, snapshots: s.plugins.searched},
-		scheduling: &scheduling{scheduler: s.plugins.scheduler, name: e.Scheduler.Name, inbox: s.inbox, log: s.log,
-			clock: s.clock, slow: slowCall, work: queue.New[scheduleWork](), done: make(chan struct{}),
-			snapshots: s.plugins.scheduled,
-			params:    func(p space.Point) ([]byte, error) { return points.Exploited(e, seed, p) }},
+		publishing: s.publisher(), remote: s.remote,
+		searching: consulting.NewSearching(consulting.SearchOptions{Options: s.consults(e.Searcher.Name, s.plugins.searched),
+			Searcher: s.plugins.searcher, Told: s.plugins.told, Space: e.Space, Seed: seed, Suggestion: s.suggestion}),
+		scheduling: consulting.NewScheduling(consulting.ScheduleOptions{Options: s.consults(e.Scheduler.Name, s.plugins.scheduled),
+			Scheduler: s.plugins.scheduler, Params: func(p space.Point) ([]byte, error) { return points.Exploited(e, seed, p) }}),
 	}
-	s.plugins.searched.later, s.plugins.scheduled.later = s.crew.publishing.later, s.crew.publishing.later
+	s.plugins.searched.Later, s.plugins.scheduled.Later = s.crew.publishing.Later, s.crew.publishing.Later
 	s.crew.running = s.running
-	s.board = &board{machine: s.machine, report: s.trials.report, running: s.running, clock: s.clock,
-		status: report.Status{Name: e.Name, Dir: s.dir.Path(), State: analysis.Running, Planned: plannedRuns(e),
-			Objective: core.Objective{Metric: e.Objectives[0].Metric, Mode: modeOf(e.Objectives[0].Mode)}}}
+	s.board = telling.NewBoard(telling.BoardOptions{Machine: s.machine, Trial: s.trials.report, Running: s.running, Clock: s.clock,
+		Begin: report.Status{Name: e.Name, Dir: s.dir.Path(), State: analysis.Running, Planned: plannedRuns(e),
+			Objective: core.Objective{Metric: e.Objectives[0].Metric, Mode: modeOf(e.Objectives[0].Mode)}}})
 	s.crew.board = s.board
 	for _, w := range s.untold {
-		s.crew.scheduling.put(w)
+		s.crew.scheduling.Put(w)
 	}
 	for _, x := range s.early {
-		s.crew.publishing.tell(x)
+		s.crew.publishing.Tell(x)
 	}
 	s.untold, s.early = nil, nil
 	if s.plugins.trainer != nil {
 		s.sweep()
 		s.crew.training = s.makeTraining()
 	}
+}
+
+func (s *session) publisher() *telling.Publisher {
+	return telling.NewPublisher(telling.PublisherOptions{
+		Sync:   func() error { return s.record.Sync() },
+		Fail:   func(err error) { s.fail(unrecorded(err)) },
+		Synced: s.remote.wake, Clock: s.clock})
+}
+
+// consults is what the drivers of searcher and scheduler have in common.
+func (s *session) consults(name string, kept *snapshots.Snapshots) consulting.Options {
+	return consulting.Options{Name: name, Inbox: s.inbox, Log: s.log, Clock: s.clock, Slow: slowCall, Snapshots: kept}
 }
 
 // suggestion makes a trial of a searcher's point.
@@ -265,7 +276,7 @@ func (s *session) makeLoop() {
 	}
 	s.loop = &Loop{machine: s.machine, record: s.record, crew: s.crew, clock: s.clock, log: s.log, inbox: s.inbox,
 		disk: s.disk, rules: s.rules, began: s.clock.Now(), before: time.Duration(s.last), now: s.last, names: n}
-	s.loop.heard = func(e core.Event) { s.narrator.heard(e, s.crew.publishing.tell) }
+	s.loop.heard = func(e core.Event) { s.narrator.Heard(e, s.crew.publishing.Tell) }
 }
 
 func (s *session) running() time.Duration { return s.loop.before + s.clock.Since(s.loop.began) }
@@ -308,7 +319,7 @@ func (s *session) run(ctx context.Context) (Ended, error) {
 	}
 	deaf()
 	if err == nil {
-		s.board.write(true) // what is shown last is how it ended
+		s.board.Write(true) // what is shown last is how it ended
 	}
 	s.stopDrivers(err != nil)
 	s.remote.finish(s)
@@ -323,25 +334,25 @@ func (s *session) run(ctx context.Context) (Ended, error) {
 func (s *session) startDrivers(ctx context.Context) {
 	c := s.crew
 	s.publish(s.reporters())
-	go c.searching.run(ctx)
-	go c.scheduling.run(ctx)
+	go c.searching.Run(ctx)
+	go c.scheduling.Run(ctx)
 	if c.training != nil {
 		go c.training.Run(ctx)
 	}
 	// What an earlier host left untold goes out at once.
-	c.scheduling.work.Flush()
-	c.publishing.flush()
-	c.scheduling.checkStuck()
+	c.scheduling.Flush()
+	c.publishing.Flush()
+	c.scheduling.CheckStuck()
 }
 
 // publish begins to tell reporters.
-func (s *session) publish(reporters []*reporting) {
+func (s *session) publish(reporters []*telling.Teller) {
 	c := s.crew
 	for _, r := range reporters {
-		c.publishing.reporters = append(c.publishing.reporters, r)
-		go r.run()
+		c.publishing.Listen(r)
+		go r.Run()
 	}
-	go c.publishing.run()
+	go c.publishing.Run()
 }
 
 // stopDrivers ends them in order: nothing is trained any more, then the last
@@ -352,10 +363,10 @@ func (s *session) stopDrivers(broken bool) {
 	if c.training != nil {
 		c.training.Close()
 	}
-	c.searching.work.Close()
-	c.scheduling.work.Close()
-	<-c.searching.done // a plugin is closed by whoever does not call it any more
-	<-c.scheduling.done
+	c.searching.Close()
+	c.scheduling.Close()
+	<-c.searching.Done() // a plugin is closed by whoever does not call it any more
+	<-c.scheduling.Done()
 	if !broken {
 		s.publishRest()
 	}
@@ -365,7 +376,7 @@ func (s *session) stopDrivers(broken bool) {
 func (s *session) publishRest() {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	s.crew.publishing.close(ctx)
+	s.crew.publishing.Close(ctx)
 }
 
 func (s *session) ended() Ended {

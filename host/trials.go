@@ -98,3 +98,5 @@ func (t *trials) report(no core.TrialNo) report.Trial {
 	}
 	return r
 }
+
+func seconds(ns int64) float64 { return float64(ns) / 1e9 }

@@ -26,25 +26,9 @@ func (s *session) step() (busy bool, err error) {
 // consult has one plugin take what waits for it, if anything does: the scheduler
 // first. What its answer or its failure leads to is in the inbox then.
 func (s *session) consult(ctx context.Context) bool {
-	return s.crew.scheduling.poll(ctx) || s.crew.searching.poll(ctx)
-}
-
-// poll is one turn of run, without the wait.
-func (s *scheduling) poll(ctx context.Context) bool {
-	items := s.work.Poll()
-	if len(items) == 0 {
-		return false
+	if busy, _ := s.crew.scheduling.Turn(ctx); busy { // what failed has said so
+		return true
 	}
-	_ = s.take(ctx, items) // it has said so
-	return true
-}
-
-// poll is one turn of run, without the wait.
-func (s *searching) poll(ctx context.Context) bool {
-	items := s.work.Poll()
-	if len(items) == 0 {
-		return false
-	}
-	_ = s.handle(ctx, items) // it has said so
-	return true
+	busy, _ := s.crew.searching.Turn(ctx)
+	return busy
 }

@@ -32,18 +32,9 @@ func Validate(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	for _, w := range e.Warnings {
+	for _, w := range doubtsOf(e) {
 		if _, err := fmt.Fprintln(o.Stderr, "warning: "+w.Error()); err != nil {
 			return err
-		}
-	}
-	for _, place := range e.Plugins {
-		dir := place
-		if !filepath.IsAbs(place) {
-			dir = filepath.Join(dirOf(e.File), place)
-		}
-		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-			fmt.Fprintf(o.Stderr, "warning: %s: plugins: %s: there is no such folder\n", e.PosOf("plugins"), place)
 		}
 	}
 	if err := errors.Join(startable(e), writable(e), learnable(e), restorable(e)); err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -110,6 +111,17 @@ func placed(text string) bool {
 	return true
 }
 
+// insteadOf are commands that one would look for, and what there is.
+var insteadOf = map[string]string{
+	"export": "; `tunehost trials DIR --csv` and --json print all trials",
+	"plot":   "; `tunehost best DIR --curve --json` prints what a plot needs",
+	"serve":  "; `tunehost watch DIR` follows an experiment on the terminal",
+	"clone":  "; `tunehost add DIR --clone TRIAL` adds one that starts from another's checkpoint",
+	"list":   "; `tunehost ls` lists experiments, `tunehost plugins list` plugins",
+	"kill":   "; `tunehost stop DIR [TRIAL]` ends what runs",
+	"init":   "; the README has a file to begin with, and `tunehost schema` says what it may hold",
+}
+
 func unknownCommand(cmd *cobra.Command, name string) error {
 	var known []string
 	for _, c := range cmd.Commands() {
@@ -118,6 +130,9 @@ func unknownCommand(cmd *cobra.Command, name string) error {
 		}
 	}
 	hint := nearest.Hint(name, known)
+	if !cmd.HasParent() {
+		hint = cmp.Or(insteadOf[name], hint)
+	}
 	if hint == "" {
 		hint = "; `" + cmd.CommandPath() + " --help` lists them"
 	}

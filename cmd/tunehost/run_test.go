@@ -102,8 +102,8 @@ func TestTableFits(t *testing.T) {
 		want  string
 	}{
 		{38, "name             value  a long message\nä       0.123456789012  xxxxxxxxxxxxx…\ngrößer             100   [2Jshort\n"},
-		{30, "name             value\nä       0.123456789012\ngrößer             100\n"},
-		{5, "name\nä\ngrößer\n"},
+		{30, "name             value\nä       0.123456789012\ngrößer             100\n… no room for a long message\n"},
+		{5, "name\nä\ngrößer\n… no…\n"},
 	} {
 		var out bytes.Buffer
 		if err := tab.write(&out, c.width, func(s string) string { return s }); err != nil || out.String() != c.want {

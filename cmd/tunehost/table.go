@@ -36,8 +36,25 @@ func (t *table) write(w io.Writer, width int, bold func(string) string) error {
 	for _, row := range t.rows {
 		out.WriteString(t.line(row, widths) + "\n")
 	}
+	if note := t.hidden(widths); note != "" {
+		out.WriteString(runewidth.Truncate(note, width, "…") + "\n")
+	}
 	_, err := io.WriteString(w, out.String())
 	return err
+}
+
+// hidden names the columns for which there is no room.
+func (t *table) hidden(widths []int) string {
+	var names []string
+	for _, name := range t.head[len(widths):] {
+		if name != "" {
+			names = append(names, clean(name))
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	return "… no room for " + strings.Join(names, ", ")
 }
 
 func (t *table) line(cells []string, widths []int) string {

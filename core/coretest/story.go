@@ -305,6 +305,8 @@ func (s *Story) decide(c command) ([]core.Event, error) {
 			d.Verdict, d.Reason = core.Pause, "waits at a rung"
 		case "until":
 			d.Until = uint64(c.number("until"))
+		case "why":
+			d.Reason = c.quoted()
 		}
 	}
 	return []core.Event{e}, nil

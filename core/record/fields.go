@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Wire types.
@@ -136,30 +137,39 @@ func (f *fields) bytes(number int, b []byte) {
 func list[T any](f *fields, number int, v *[]T, each func(*fields, *T)) {
 	if !f.reading {
 		for i := range *v {
-			f.inner(number, func() { each(f, &(*v)[i]) })
+			f.tag(number, counted)
+			f.out = append(f.out, 0)
+			start := len(f.out)
+			each(f, &(*v)[i])
+			f.count(start)
 		}
 		return
 	}
 	for f.hit(number, counted) {
 		var zero T
 		*v = append(*v, zero)
-		g := reader(f.b)
-		each(&g, &(*v)[len(*v)-1])
+		outer := *f
+		*f = reader(f.b)
+		each(f, &(*v)[len(*v)-1])
+		err := f.end()
+		*f = outer
 		f.next()
-		if err := g.end(); err != nil {
+		if err != nil {
 			f.stop(err)
 		}
 	}
 }
 
-// inner writes what write writes as a counted field: behind its place, and then
-// moved there.
-func (f *fields) inner(number int, write func()) {
-	start := len(f.out)
-	write()
-	n := len(f.out) - start
-	f.bytes(number, f.out[start:])
-	f.out = append(f.out[:start], f.out[start+n:]...)
+// count writes how long the message is that begins at start, into the byte before it; a
+// longer count moves the message.
+func (f *fields) count(start int) {
+	n := uint64(len(f.out) - start)
+	if n < 0x80 {
+		f.out[start-1] = byte(n)
+		return
+	}
+	f.out = slices.Insert(f.out, start, make([]byte, uvarintLen(n)-1)...)
+	binary.PutUvarint(f.out[start-1:], n)
 }
 
 // fail stops reading: what a field holds is wrong.

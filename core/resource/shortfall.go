@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -21,6 +22,9 @@ func (s Shortfall) Error() string {
 // FitsEver reports whether r fits these nodes when nothing else is placed, and
 // if not, why.
 func (l *Ledger) FitsEver(r Request) (bool, Shortfall) {
+	if l.grants(r) {
+		return true, Shortfall{}
+	}
 	empty := l.emptied()
 	if empty.fits(r) {
 		return true, Shortfall{}
@@ -28,6 +32,13 @@ func (l *Ledger) FitsEver(r Request) (bool, Shortfall) {
 	s := Shortfall{Asked: r.String(), Exists: l.exists()}
 	s.Reason, s.Nearest = empty.explain(r)
 	return false, s
+}
+
+// grants says whether as much is granted right now, on nodes that are all there.
+func (l *Ledger) grants(r Request) bool {
+	return slices.ContainsFunc(l.holds, func(h hold) bool {
+		return h.serial != 0 && h.request == r && !slices.ContainsFunc(h.seats, func(s seat) bool { return s.at.gone })
+	})
 }
 
 // emptied is a ledger of the same nodes with nothing granted.

@@ -19,9 +19,10 @@ func (b *builder) oneTrial() {
 	axis := func(p space.Param) bool { return p.Grid }
 	switch {
 	case b.root.has("trials") || !b.root.has("searcher") || b.root.has("points"):
+	case b.e.Space != nil && slices.ContainsFunc(b.e.Space.Params, axis): // they multiply it
 	case b.e.Searcher.Name == "grid":
 		b.warn(placeOf(b.root, "searcher", b.root.pos), "without trials only one is run; for every combination once write trials: -1")
-	case b.e.Space == nil || !slices.ContainsFunc(b.e.Space.Params, axis):
+	default:
 		b.warn(placeOf(b.root, "searcher", b.root.pos), "without trials only one is run; write how many, such as trials: 100")
 	}
 }

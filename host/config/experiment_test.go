@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -382,6 +383,31 @@ func TestSpacesAreValid(t *testing.T) {
 			if err := e.Space.CheckGiven(p.Given); err != nil {
 				t.Errorf("%s: %v: %v", file, p.Pos, err)
 			}
+		}
+	}
+}
+
+// TestReference: docs/REFERENCE.md has every key of the file.
+func TestReference(t *testing.T) {
+	text, err := os.ReadFile("../../docs/REFERENCE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	has := func(key string) bool { return regexp.MustCompile("`[^`]*\\b" + key + "\\b[^`]*`").Match(text) }
+	for _, k := range experiment.keys {
+		if !strings.Contains(string(text), "\n| `"+k.name+"` |") {
+			t.Errorf("no row for the key %s", k.name)
+		}
+		inner, ok := k.shape.(*object)
+		for i := 0; ok && i < len(inner.keys); i++ {
+			if !has(inner.keys[i].name) {
+				t.Errorf("nothing on %s.%s", k.name, inner.keys[i].name)
+			}
+		}
+	}
+	for _, form := range forms {
+		if !has(form) {
+			t.Errorf("nothing on the form %s", form)
 		}
 	}
 }

@@ -81,6 +81,17 @@ func TestAverage(t *testing.T) {
 	}
 }
 
+// A space without parameters has one point.
+func TestNoParameters(t *testing.T) {
+	table, err := Read(strings.NewReader(`{"params": {}, "metrics": {"loss": [4, 2]}}`), &space.Space{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := table.Course(space.Point{}); c.Len() != 2 || c.Value(1, 0) != 2 {
+		t.Errorf("%+v", c)
+	}
+}
+
 func TestCompressed(t *testing.T) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)

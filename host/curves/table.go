@@ -26,6 +26,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -69,10 +70,13 @@ type Table struct {
 	space   *space.Space
 	rule    Rule
 	rows    []Row
-	units   [][]float64 // the rows in unit coordinates; NaN: does not exist
 	scaled  [][]float64 // of each row all seconds and values, report by report, as they are averaged
 	weights []float64
 	choice  []bool // which parameters are choices
+	// line has the rows in unit coordinates (NaN: does not exist), by their values of
+	// one parameter.
+	line []place
+	by   int
 }
 
 // New makes a table. Rows must not be empty.
@@ -87,11 +91,35 @@ func New(s *space.Space, rule Rule, rows []Row) *Table {
 		t.weights = append(t.weights, weight)
 		t.choice = append(t.choice, s.Params[i].Kind == space.Choice)
 	}
+	if len(t.weights) == 0 { // all points are one
+		t.weights, t.choice = []float64{0}, []bool{false}
+	}
 	for _, r := range rows {
-		t.units = append(t.units, t.unit(r.Point))
 		t.scaled = append(t.scaled, t.scale(r.Reports))
 	}
+	t.align()
 	return t
+}
+
+// place is a row's on the line.
+type place struct {
+	at   float64 // its value of the line's parameter
+	unit []float64
+	row  int
+}
+
+// align puts the rows on a line, by the number that counts the most.
+func (t *Table) align() {
+	for i := range t.weights {
+		if !t.choice[i] && (t.choice[t.by] || t.weights[i] > t.weights[t.by]) {
+			t.by = i
+		}
+	}
+	for row := range t.rows {
+		unit := t.unit(t.rows[row].Point)
+		t.line = append(t.line, place{unit[t.by], unit, row})
+	}
+	slices.SortFunc(t.line, func(a, b place) int { return cmp.Compare(a.at, b.at) })
 }
 
 // Rows is how many configurations there are.
@@ -107,7 +135,7 @@ func (t *Table) Points() []space.Point {
 }
 
 func (t *Table) unit(p space.Point) []float64 {
-	u := make([]float64, len(p))
+	u := make([]float64, len(t.weights))
 	for i, x := range p {
 		u[i] = x // choices by their number
 		if !t.choice[i] {
@@ -187,27 +215,58 @@ type neighbour struct {
 }
 
 // nearest are the neighbours of a point, the nearest first, of equal ones the first
-// rows.
+// rows. It goes along the line to both sides, until all further ones are too far by that alone.
 func (t *Table) nearest(u []float64) []neighbour {
 	near, far := make([]neighbour, 0, t.rule.Neighbours+1), math.Inf(1)
-	for i := range t.units {
-		d := t.distance(u, t.units[i], far)
-		if d >= far && len(near) == t.rule.Neighbours {
+	after := sort.Search(len(t.line), func(i int) bool { return t.line[i].at >= u[t.by] })
+	before := after - 1
+	left, right := t.apart(before, u), t.apart(after, u)
+	for range t.line {
+		i, least := after, right
+		if after == len(t.line) || left < right {
+			i, least = before, left
+			before--
+			left = t.apart(before, u)
+		} else {
+			after++
+			right = t.apart(after, u)
+		}
+		full := len(near) == t.rule.Neighbours
+		if full && least > far {
+			break
+		}
+		n := neighbour{row: t.line[i].row, distance: t.distance(u, t.line[i].unit, far)}
+		if full && n.compare(near[len(near)-1]) > 0 {
 			continue
 		}
-		at, _ := slices.BinarySearchFunc(near, d, func(n neighbour, d float64) int {
-			return cmp.Or(cmp.Compare(n.distance, d), -1) // after its equals
-		})
-		near = slices.Insert(near, at, neighbour{row: i, distance: d})
-		if len(near) >= t.rule.Neighbours {
-			near = near[:t.rule.Neighbours]
-			far = near[t.rule.Neighbours-1].distance
+		at, _ := slices.BinarySearchFunc(near, n, neighbour.compare)
+		near = slices.Insert(near, at, n)
+		near = near[:min(len(near), t.rule.Neighbours)]
+		if len(near) == t.rule.Neighbours {
+			far = near[len(near)-1].distance
 		}
 	}
 	return near
 }
 
-// distance is that of two points, or something from far on if that is reached.
+// apart is how far a point and the i-th of the line are apart by the line's parameter
+// alone; nothing is beyond its ends.
+func (t *Table) apart(i int, u []float64) float64 {
+	if i < 0 || i >= len(t.line) {
+		return math.Inf(1)
+	}
+	d := min(math.Abs(t.line[i].at-u[t.by]), 1)
+	return t.weights[t.by] * d * d
+}
+
+func (n neighbour) compare(o neighbour) int {
+	if c := cmp.Compare(n.distance, o.distance); c != 0 {
+		return c
+	}
+	return cmp.Compare(n.row, o.row)
+}
+
+// distance is that of two points, or something above far if it is more than that.
 func (t *Table) distance(a, b []float64, far float64) (sum float64) {
 	for i, weight := range t.weights {
 		d := math.Abs(a[i] - b[i])
@@ -219,7 +278,7 @@ func (t *Table) distance(a, b []float64, far float64) (sum float64) {
 		case t.choice[i]:
 			d = min(d, 1)
 		}
-		if sum += weight * d * d; sum >= far {
+		if sum += weight * d * d; sum > far {
 			return sum
 		}
 	}

@@ -54,7 +54,7 @@ func (r *tearing) Report(ctx context.Context, events []sdk.ReporterEvent) error 
 	case "hang":
 		select {}
 	case "flood":
-		for range 200_000 {
+		for range 60_000 {
 			_, _ = os.Stderr.WriteString("\x1b[31mzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz\n")
 		}
 	}

@@ -38,9 +38,10 @@ func New() *Inbox { return &Inbox{signal: make(chan struct{}, 1)} }
 
 // Post adds events, all of which will be recorded together.
 func (b *Inbox) Post(events ...core.Event) {
-	items := make([]News, len(events))
-	for i, e := range events {
-		items[i].Event = e
+	var few [4]News
+	items := few[:0]
+	for _, e := range events {
+		items = append(items, News{Event: e})
 	}
 	b.Add(items)
 }

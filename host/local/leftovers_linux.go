@@ -50,16 +50,18 @@ const leastLooks = 20
 
 // killFamily kills until two looks in a row find nothing: a process that is
 // just being made has no environment for a moment. What is found is frozen until
-// all of it is, so that nothing is started or handed to another parent meanwhile.
+// all of it is, so that nothing is started or handed to another parent meanwhile;
+// and what was frozen is killed, also when its parent has ended before it was frozen
+// itself, so that nothing tells any more whose it is.
 func killFamily(marked func(variable string) bool) int {
-	found := map[int]bool{}
+	found := map[int]string{} // with when they began, for numbers are given out again
 	pause := time.Millisecond
 	end := time.Now().Add(killTime)
 	for looks, quiet := 0, 0; quiet < 2 && (looks < leastLooks || time.Now().Before(end)); looks++ {
 		if freeze(family(marked), found) {
 			continue
 		}
-		if kill(family(marked)) == 0 {
+		if kill(family(marked))+kill(remaining(found)) == 0 {
 			quiet++
 		} else {
 			quiet = 0
@@ -71,14 +73,25 @@ func killFamily(marked func(variable string) bool) int {
 }
 
 // freeze stops what was not found before, and says whether there was any.
-func freeze(pids []int, found map[int]bool) (fresh bool) {
+func freeze(pids []int, found map[int]string) (fresh bool) {
 	for _, pid := range pids {
-		if !found[pid] {
-			found[pid], fresh = true, true
+		_, began, alive := stateOf(pid)
+		if alive && found[pid] != began {
+			found[pid], fresh = began, true
 			_ = syscall.Kill(pid, syscall.SIGSTOP)
 		}
 	}
 	return fresh
+}
+
+// remaining are those that have not ended.
+func remaining(found map[int]string) (pids []int) {
+	for pid, was := range found {
+		if _, began, alive := stateOf(pid); alive && began == was {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
 }
 
 func kill(pids []int) int {
@@ -126,26 +139,26 @@ func parents() map[int]int {
 		if err != nil {
 			continue
 		}
-		if parent, alive := parentOf(pid); alive {
+		if parent, _, alive := stateOf(pid); alive {
 			list[pid] = parent
 		}
 	}
 	return list
 }
 
-// parentOf reads /proc/PID/stat: "PID (NAME) STATE PARENT …", where the name may
-// hold anything.
-func parentOf(pid int) (parent int, alive bool) {
+// stateOf reads /proc/PID/stat: "PID (NAME) STATE PARENT …", where the name may
+// hold anything; the 22nd word is when the process began.
+func stateOf(pid int) (parent int, began string, alive bool) {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
-		return 0, false
+		return 0, "", false
 	}
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	if len(fields) < 2 || fields[0] == "Z" || fields[0] == "X" {
-		return 0, false
+	if len(fields) < 20 || fields[0] == "Z" || fields[0] == "X" {
+		return 0, "", false
 	}
 	parent, err = strconv.Atoi(fields[1])
-	return parent, err == nil
+	return parent, fields[19], err == nil
 }
 
 func isMarked(pid int, marked func(variable string) bool) bool {

@@ -11,6 +11,7 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/seeds"
+	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
@@ -62,4 +63,14 @@ func Exploited(e *config.Experiment, seed uint64, p space.Point) ([]byte, error)
 		return nil, err
 	}
 	return existing.Resolve(seed)
+}
+
+// Requests are what a question means to the searcher: grid axes are given.
+func Requests(sp *space.Space, seed uint64, a core.AskSearcher) []sdk.Request {
+	list := make([]sdk.Request, a.Count)
+	for i := range list {
+		n := a.First + uint64(i)
+		list[i] = sdk.Request{Trial: uint32(n), Seed: seeds.For(seed, seeds.Suggestion, n), Given: GridPoint(sp, n)}
+	}
+	return list
 }

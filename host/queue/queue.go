@@ -42,12 +42,7 @@ func (q *Queue[T]) Take() ([]T, bool) {
 	for len(q.items) == 0 && !q.closed {
 		q.ready.Wait()
 	}
-	items := q.items
-	clear(q.spare)
-	q.items, q.spare = q.spare[:0], items
-	if cap(items) > maxSpare {
-		q.spare = nil
-	}
+	items := q.swap()
 	return items, len(items) > 0
 }
 
@@ -55,8 +50,20 @@ func (q *Queue[T]) Take() ([]T, bool) {
 func (q *Queue[T]) Poll() []T {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if len(q.items) == 0 {
+		return nil
+	}
+	return q.swap()
+}
+
+// swap gives away what there is, and fills next what was given away before.
+func (q *Queue[T]) swap() []T {
 	items := q.items
-	q.items = nil
+	clear(q.spare)
+	q.items, q.spare = q.spare[:0], items
+	if cap(items) > maxSpare {
+		q.spare = nil
+	}
 	return items
 }
 

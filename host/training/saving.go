@@ -2,6 +2,7 @@ package training
 
 import (
 	"errors"
+	"sync"
 	"syscall"
 	"time"
 
@@ -45,11 +46,42 @@ func (t *Driver) take(a core.TakeCheckpoint, dir string) {
 	t.commit(dir, a.ID, m, func() error { return storage.Take(dir, a.ID, a.Path) })
 }
 
-// commit makes a checkpoint whole, beside everything else (B-051).
+// turns let the checkpoints of a trial become whole one after the other: the one that
+// counts last is the one that the trial goes on from.
+type turns struct {
+	mu   sync.Mutex
+	last map[core.TrialNo]chan struct{}
+}
+
+// take is the next turn of a trial: it has come once before is closed, and over ends it.
+func (t *turns) take(no core.TrialNo) (before <-chan struct{}, over func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	earlier, mine := t.last[no], make(chan struct{})
+	if earlier == nil {
+		earlier = make(chan struct{})
+		close(earlier)
+	}
+	t.last[no] = mine
+	return earlier, func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		close(mine)
+		if t.last[no] == mine {
+			delete(t.last, no)
+		}
+	}
+}
+
+// commit makes a checkpoint whole, beside everything else but the trial's earlier ones
+// (B-051).
 func (t *Driver) commit(dir string, id uint32, m storage.Manifest, prepare func() error) {
 	t.saving.Add(1)
+	before, over := t.turns.take(core.TrialNo(m.Trial))
 	go func() {
 		defer t.saving.Done()
+		defer over()
+		<-before
 		started := t.Clock.Now()
 		err := t.whenRoom(prepare)
 		var bytes int64

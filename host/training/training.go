@@ -71,6 +71,7 @@ type Driver struct {
 	lastRun   uint64
 	names     map[string]bool // of metrics
 	saving    sync.WaitGroup
+	turns     turns
 	leaving   sync.WaitGroup // processes that were let go
 }
 
@@ -78,7 +79,8 @@ type Driver struct {
 func New(o Options) *Driver {
 	o.Reset = min(o.Reset, resetLimit)
 	t := &Driver{Options: o, work: queue.New[Work](), done: make(chan struct{}), ending: make(chan struct{}),
-		runs: map[core.TrialNo]*run{}, workers: map[*worker]bool{}, exporting: map[core.TrialNo]*run{}, names: map[string]bool{}}
+		runs: map[core.TrialNo]*run{}, workers: map[*worker]bool{}, exporting: map[core.TrialNo]*run{}, names: map[string]bool{},
+		turns: turns{last: map[core.TrialNo]chan struct{}{}}}
 	for _, name := range o.Metrics {
 		t.names[name] = true
 	}

@@ -13,7 +13,7 @@ import (
 type Scheduler interface {
 	// Decide tells what happened since the last call, in order, and answers
 	// one decision for each ResultReported event among them that has one
-	// due (see Decision.Until), and any commands.
+	// due (see Decision.Until), and any commands. The slice of events is not kept.
 	Decide(ctx context.Context, events []Event) (Decisions, error)
 }
 

@@ -11,7 +11,8 @@ import (
 // Calls come one at a time. What it answers must depend only on the
 // [Problem], its options, the events observed so far and the requests' seeds.
 type Searcher interface {
-	// Observe tells what happened since the last call, in order.
+	// Observe tells what happened since the last call, in order. What the events
+	// point to may be kept, the slice of events not.
 	Observe(ctx context.Context, events []Event) error
 	// Suggest answers the requests, in order. It may answer fewer than were
 	// asked; Suggestions.Status then says why.

@@ -10,7 +10,7 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/core/journal/journaltest"
-	"github.com/tunehost/tunehost/host"
+	"github.com/tunehost/tunehost/host/snapshots"
 )
 
 // disks are the folders of the experiment. They are on one machine: when the
@@ -101,14 +101,14 @@ func (f watchedFile) Sync() error {
 // shelf keeps plugins' snapshots as the host's own does: beside, synced, renamed.
 type shelf struct{ fs func() *journaltest.FS }
 
-var _ host.Shelf = shelf{}
+var _ snapshots.Shelf = shelf{}
 
-// List implements host.Shelf.
+// List implements snapshots.Shelf.
 func (s shelf) List() []string {
 	return slices.DeleteFunc(s.fs().Names(), func(name string) bool { return strings.HasSuffix(name, ".tmp") })
 }
 
-// Read implements host.Shelf.
+// Read implements snapshots.Shelf.
 func (s shelf) Read(name string) ([]byte, error) {
 	if b := s.fs().ReadBytes(name); b != nil {
 		return b, nil
@@ -116,10 +116,10 @@ func (s shelf) Read(name string) ([]byte, error) {
 	return nil, errors.New(name + " is not there")
 }
 
-// Write implements host.Shelf.
+// Write implements snapshots.Shelf.
 func (s shelf) Write(name string, contents []byte) error { return keep(s.fs(), name, contents) }
 
-// Remove implements host.Shelf.
+// Remove implements snapshots.Shelf.
 func (s shelf) Remove(name string) error { return s.fs().Remove(name) }
 
 // keep writes a file whole or not at all.

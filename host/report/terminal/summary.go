@@ -46,6 +46,7 @@ const (
 	maxFailureLines = 6
 	labelWidth      = 8
 	maxFront        = 10
+	wideCommand     = 56 // longer ones do not move the others' texts away
 )
 
 // Summary writes the best trial, what failed, and how to go on (B-078, B-123).
@@ -236,7 +237,9 @@ func (s *summary) commands() {
 	s.text.WriteString("\n")
 	wide := 0
 	for _, c := range list {
-		wide = max(wide, width(c[0]))
+		if w := width(c[0]); w <= wideCommand {
+			wide = max(wide, w)
+		}
 	}
 	label := "next"
 	for _, c := range list {

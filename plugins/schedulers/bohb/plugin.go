@@ -52,22 +52,16 @@ type options struct {
 	Objective string `json:"objective"`
 }
 
-// maxIterations keeps the sizes of brackets far within 64 bits.
-const maxIterations = 1 << 53
-
 func open(p sdk.Problem, data []byte) (sdk.Scheduler, sdk.Traits, error) {
 	o := options{Max: 81, Min: 1, Factor: 3}
 	if err := option.Decode(data, &o); err != nil {
 		return nil, sdk.Traits{}, err
 	}
-	if o.Max < 1 || o.Max > maxIterations {
-		return nil, sdk.Traits{}, fmt.Errorf("option max: %d is not in 1..2^53", o.Max)
+	if err := halving.Check(o.Max, o.Factor); err != nil {
+		return nil, sdk.Traits{}, err
 	}
 	if o.Min < 1 || o.Min > o.Max {
 		return nil, sdk.Traits{}, fmt.Errorf("option min: %d is not in 1..max, which is %d", o.Min, o.Max)
-	}
-	if o.Factor < 2 || o.Factor > maxIterations {
-		return nil, sdk.Traits{}, fmt.Errorf("option reduction_factor: %d is not in 2..2^53", o.Factor)
 	}
 	compared, err := objective.Choose(p, o.Objective)
 	if err != nil {

@@ -1,8 +1,6 @@
 package hyperband
 
 import (
-	"fmt"
-
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/halving"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/objective"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/option"
@@ -47,19 +45,13 @@ type options struct {
 	Objective string `json:"objective"`
 }
 
-// maxIterations keeps the sizes of brackets far within 64 bits.
-const maxIterations = 1 << 53
-
 func open(p sdk.Problem, data []byte) (sdk.Scheduler, sdk.Traits, error) {
 	o := options{Max: 81, Factor: 3}
 	if err := option.Decode(data, &o); err != nil {
 		return nil, sdk.Traits{}, err
 	}
-	if o.Max < 1 || o.Max > maxIterations {
-		return nil, sdk.Traits{}, fmt.Errorf("option max: %d is not in 1..2^53", o.Max)
-	}
-	if o.Factor < 2 || o.Factor > maxIterations {
-		return nil, sdk.Traits{}, fmt.Errorf("option reduction_factor: %d is not in 2..2^53", o.Factor)
+	if err := halving.Check(o.Max, o.Factor); err != nil {
+		return nil, sdk.Traits{}, err
 	}
 	compared, err := objective.Choose(p, o.Objective)
 	if err != nil {

@@ -46,6 +46,8 @@
 //
 // # Limits
 //
-// Those of pbt. A sub-population of one trial takes no part, and one of two or three has
-// few or none that are open. A loss counts as it was at the trial's last interval.
+// Those of pbt. A sub-population of which one trial is alive takes no part, and one of two
+// or three has few or none that are open: concurrency should be the population, or sync
+// be true, with which trials take turns. A loss counts as it was at the trial's last
+// interval. On recorded curves it shows little: see bench/RESULTS.md.
 package mfpbt

@@ -31,7 +31,7 @@
 //
 // The values are those with the largest upper confidence bound, of 100 draws and
 // then of 60 ever smaller moves around the best of these, for now and the donor's
-// loss; the variance allows for the values that other trials have been given and have
+// loss; the variance allows for the last ten that other trials have been given and have
 // not been compared with. They stay in their bounds and on their steps. Other
 // parameters change as with pbt, and while there are fewer than 4 observations all
 // do. Observations without two finite losses are left out.

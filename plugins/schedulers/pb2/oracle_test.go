@@ -78,6 +78,7 @@ func (c *chooser) explored(donors []evolvetest.Standing, got sdk.Command) error 
 	}
 	err := c.check(donor, got.Point, rng)
 	c.given = append(c.given, observation{trial: got.Trial, end: float64(donor.Iteration) + c.interval, before: donor.Loss, units: unitsOf(got.Point)})
+	c.given = c.given[max(0, len(c.given)-10):] // older ones are forgotten
 	return err
 }
 
@@ -135,7 +136,6 @@ func (c *chooser) best(donor evolvetest.Standing, rng *rand.Rand) (best []float6
 // bound is the upper confidence bound of the fall; unsure where two kernels are as likely.
 func (c *chooser) bound(donor evolvetest.Standing) (at func([]float64) float64, sure bool) {
 	seen := c.seen[max(0, len(c.seen)-60):]
-	given := c.given[max(0, len(c.given)-10):]
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, o := range seen {
 		low, high = min(low, o.before), max(high, o.before)
@@ -155,7 +155,7 @@ func (c *chooser) bound(donor evolvetest.Standing) (at func([]float64) float64, 
 	like, sure := likeliest(x, y)
 	weights, _ := solve(covariance(like, x), y)
 	all := slices.Clone(x)
-	for _, o := range given {
+	for _, o := range c.given {
 		all = append(all, place(o))
 	}
 	spread := inverse(covariance(like, all))
@@ -283,9 +283,10 @@ func inverse(a [][]float64) [][]float64 {
 func TestAgainstLookingThroughAll(t *testing.T) {
 	random, chosen, unsure := 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
-		sim := schedtest.DrawSim(t, schedtest.Limits{Trials: 8, Length: 20, Failing: 50})
-		sim.Limit, sim.Point = 120, schedtest.MixedPoint
-		sim.Workers = max(sim.Workers, 2)
+		// Some are long enough for more observations, and points given, than are kept.
+		sim := schedtest.DrawSim(t, schedtest.Limits{Trials: 24, Length: 40, Failing: 30})
+		sim.Limit, sim.Point = rapid.SampledFrom([]int{60, 60, 60, 400}).Draw(t, "limit"), schedtest.MixedPoint
+		sim.Workers = rapid.IntRange(2, 24).Draw(t, "workers")
 		problem := schedtest.MixedProblem(sim.Trials)
 		w := &evolvetest.World{
 			Interval: rapid.Uint64Range(1, 3).Draw(t, "interval"), Quantile: rapid.SampledFrom([]float64{0.25, 0.5}).Draw(t, "quantile"),

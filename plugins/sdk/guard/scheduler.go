@@ -1,8 +1,10 @@
 package guard
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -87,20 +89,16 @@ func checkDecided(events []sdk.Event, decisions []sdk.Decision) error {
 	if len(decisions) == 0 {
 		return nil
 	}
-	open := make(map[uint64]bool, len(events))
-	for i := range events {
-		if events[i].Kind == sdk.ResultReported {
-			open[events[i].Number] = true
-		}
-	}
+	done := make([]bool, len(events))
 	for _, d := range decisions {
 		if d.Verdict > sdk.Stop {
 			return fmt.Errorf("it gave the unknown verdict %d on event %d", d.Verdict, d.Event)
 		}
-		if !open[d.Event] {
+		i, ok := slices.BinarySearchFunc(events, d.Event, func(e sdk.Event, number uint64) int { return cmp.Compare(e.Number, number) })
+		if !ok || events[i].Kind != sdk.ResultReported || done[i] {
 			return fmt.Errorf("it decided on event %d, which is no result that it was just told of, or twice", d.Event)
 		}
-		open[d.Event] = false
+		done[i] = true
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ debian() {
 	if [ ! -x "$root/usr/bin/rustc" ]; then
 		echo "fetching Debian's rustc for $target"
 		mkdir -p "$root/debs"
-		(cd "$root/debs" && apt-get download -qq rustc libstd-rust-1.63 libstd-rust-dev-wasm32 \
+		(cd "$root/debs" && apt-get download -qq -o Acquire::Retries=5 rustc libstd-rust-1.63 libstd-rust-dev-wasm32 \
 			libllvm14 lld-14 libz3-4 libedit2 libxml2) 2>&1 | grep -v unsandboxed || true
 		[ -e "$(echo "$root"/debs/rustc_*.deb)" ] || return 1
 		for deb in "$root"/debs/*.deb; do dpkg-deb -x "$deb" "$root"; done

@@ -134,7 +134,7 @@ func (b *bare) call(t *testing.T, c credentials.TransportCredentials) (*grpc.Cli
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	_, err = pb.NewSearcherServiceClient(conn).DescribeSearcher(ctx, &pb.DescribeSearcherRequest{})
 	return conn, err
@@ -173,7 +173,7 @@ func TestOrphan(t *testing.T) {
 	if err := b.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.stderr.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+	if err := b.stderr.SetReadDeadline(time.Now().Add(5 * time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := io.ReadAll(b.stderr); err != nil { // until the plugin has ended

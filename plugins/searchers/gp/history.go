@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/searchers/internal/outcomes"
 )
 
 // trial is what is known of one.
@@ -116,25 +117,8 @@ func (h *history) count(i int, losses []float64) {
 	} else if !slices.Equal(t.losses, losses) {
 		h.revisions++
 	}
-	h.finite += tally(losses) - tally(t.losses)
+	h.finite += outcomes.Tally(losses) - outcomes.Tally(t.losses)
 	t.losses = losses
-}
-
-// tally is 1 for losses that are there and finite, otherwise 0.
-func tally(losses []float64) int {
-	if len(losses) > 0 && finite(losses) {
-		return 1
-	}
-	return 0
-}
-
-func finite(losses []float64) bool {
-	for _, x := range losses {
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return false
-		}
-	}
-	return true
 }
 
 // forget drops suggestions for the trials from number on: they are asked for again.

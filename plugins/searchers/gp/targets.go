@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/tunehost/tunehost/plugins/sdk/space"
+	"github.com/tunehost/tunehost/plugins/searchers/internal/outcomes"
 	"github.com/tunehost/tunehost/plugins/searchers/internal/portable"
 )
 
@@ -34,7 +35,7 @@ func (h *history) scalarise(places []int, rng space.Source) []float64 {
 		}
 	}
 	for k, i := range places {
-		if !finite(h.trials[i].losses) {
+		if !outcomes.Finite(h.trials[i].losses) {
 			losses[k] = math.Inf(1)
 		}
 	}

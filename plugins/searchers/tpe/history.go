@@ -7,6 +7,7 @@ import (
 
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
+	"github.com/tunehost/tunehost/plugins/searchers/internal/outcomes"
 )
 
 // trial is what is known of one.
@@ -149,23 +150,15 @@ func (h *history) count(i int, losses []float64) {
 		}
 		if !t.counted {
 			b.members.add(i, t.number)
-		} else if finite(t.losses) {
+		} else if outcomes.Finite(t.losses) {
 			b.ranking.remove(i, t.losses)
 		}
-		if finite(losses) {
+		if outcomes.Finite(losses) {
 			b.ranking.add(i, losses)
 		}
 	}
-	h.finite += tally(losses) - tally(t.losses)
+	h.finite += outcomes.Tally(losses) - outcomes.Tally(t.losses)
 	t.counted, t.losses = true, losses
-}
-
-// tally is 1 for losses that are there and finite, otherwise 0.
-func tally(losses []float64) int {
-	if len(losses) > 0 && finite(losses) {
-		return 1
-	}
-	return 0
 }
 
 // waiting are the places of the trials of a branch, asked ones included, that have
@@ -190,15 +183,6 @@ func (h *history) at(i int) []float64 {
 		return h.trials[i].at
 	}
 	return h.asked[i-len(h.trials)].at
-}
-
-func finite(losses []float64) bool {
-	for _, x := range losses {
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return false
-		}
-	}
-	return true
 }
 
 // branch is what a group's models are made of: its trials that count.

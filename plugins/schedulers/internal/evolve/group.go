@@ -18,7 +18,7 @@ type group struct {
 
 // group is the trial's, for good: they are dealt out in the order of their numbers.
 func (s *scheduler) group(number uint32) *group {
-	return &s.groups[int(number)%len(s.groups)]
+	return &s.groups[number%uint32(len(s.groups))]
 }
 
 // of names the group, if there are several.

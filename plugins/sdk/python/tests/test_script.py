@@ -58,7 +58,7 @@ def run(code: str, tmp_path: Path, **env: str) -> "subprocess.CompletedProcess[s
     clean = {k: v for k, v in os.environ.items() if not k.startswith("TUNEHOST")}
     root = str(Path(__file__).parent.parent)
     return subprocess.run([sys.executable, "-c", "import tunehost\n" + code], cwd=tmp_path, text=True, capture_output=True,
-                          env={**clean, "PYTHONPATH": root, **env}, timeout=60)
+                          env={**clean, "PYTHONPATH": root, **env}, timeout=300)
 
 
 def test_reports(host: Host, tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ class Plugin:
     def call(self, method: str) -> Any:
         """Calls a method with an empty message."""
         call: Any = self.channel.unary_unary(method)
-        return call(b"", timeout=30)
+        return call(b"", timeout=120)
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def test_handshake(plugin: Plugin, tmp_path: Path) -> None:
 
 def test_shutdown(plugin: Plugin) -> None:
     plugin.call("/plugin.GRPCController/Shutdown")
-    out, err = plugin.process.communicate(timeout=30)
+    out, err = plugin.process.communicate(timeout=120)
     assert (plugin.process.returncode, out, err) == (0, "", "")
 
 

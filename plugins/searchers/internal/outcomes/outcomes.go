@@ -24,6 +24,24 @@ type Outcome struct {
 // Finite says whether the trial has a result that can be compared.
 func (o *Outcome) Finite() bool { return !math.IsInf(o.Losses[0], 1) }
 
+// Finite says whether all losses are finite numbers.
+func Finite(losses []float64) bool {
+	for _, x := range losses {
+		if bad(x) {
+			return false
+		}
+	}
+	return true
+}
+
+// Tally is 1 for losses that are there and finite, otherwise 0.
+func Tally(losses []float64) int {
+	if len(losses) > 0 && Finite(losses) {
+		return 1
+	}
+	return 0
+}
+
 // Trials are those that have not ended.
 type Trials struct {
 	dims, objectives int

@@ -1,6 +1,7 @@
-package host
+package telling
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -13,32 +14,43 @@ import (
 // Limits of what waits for one reporter, in bytes, roughly: beyond them it is
 // forgotten, and read from the record again when the reporter has the time.
 const (
-	mostWaiting   = 64 << 20 // for the host's own
-	mostForPlugin = 8 << 20
+	mostWaiting = 64 << 20 // for the host's own
+	// MostForPlugin is for those that are plugins.
+	MostForPlugin = 8 << 20
 	// mostTold is how many events are told at a time.
 	mostTold = 4096
 )
 
-// reportee hears events, one call at a time.
-type reportee interface {
+// Reportee hears events, one call at a time.
+type Reportee interface {
 	Report(ctx context.Context, events []report.Event) error
-	// revive is called after an error. It says after which event the
+	// Revive is called after an error. It says after which event the
 	// reportee is to be told on, or why it is to be left alone.
-	revive(ctx context.Context, failure error) (after uint64, err error)
+	Revive(ctx context.Context, failure error) (after uint64, err error)
 	Close() error
 }
 
-// reporting tells one reporter, at its own pace (B-127). What it has not been
-// told waits here, or in the record where that is too much.
-type reporting struct {
-	name   string
-	to     reportee
-	log    *hostlog.Log
-	most   int
-	follow func() (*following, error)
+// TellerOptions say who is told, and what.
+type TellerOptions struct {
+	Name string // for messages
+	To   Reportee
+	// After is the last event that it has. Begun is the last one that is in the
+	// record alone: those that come later will be put.
+	After, Begun uint64
+	// Most is how many bytes may wait; 0: as many as for the host's own.
+	Most int
+	// Follow begins to read the record.
+	Follow func() (*Following, error)
+	Log    *hostlog.Log
+}
+
+// Teller tells one reporter, at its own pace (B-127). What it has not been
+// told waits here, or in the record where that is too much. It is a Listener.
+type Teller struct {
+	TellerOptions
 
 	told   uint64     // the last event that it has
-	reader *following // while behind
+	reader *Following // while behind
 
 	mu      sync.Mutex
 	ready   sync.Cond
@@ -55,18 +67,17 @@ type reporting struct {
 	done chan struct{}
 }
 
-// newReporting tells a reportee what comes after an event. Events after begun
-// will be put; those up to it are in the record.
-func newReporting(name string, to reportee, after, begun uint64, log *hostlog.Log, follow func() (*following, error)) *reporting {
-	r := &reporting{name: name, to: to, told: after, last: begun, behind: after < begun, log: log, most: mostWaiting,
-		follow: follow, done: make(chan struct{})}
+// NewTeller begins with Run.
+func NewTeller(o TellerOptions) *Teller {
+	o.Most = cmp.Or(o.Most, mostWaiting)
+	r := &Teller{TellerOptions: o, told: o.After, last: o.Begun, behind: o.After < o.Begun, done: make(chan struct{})}
 	r.ready.L = &r.mu
 	r.ctx, r.stop = context.WithCancel(context.Background())
 	return r
 }
 
-// put adds events that are safe in the record. It never waits.
-func (r *reporting) put(events []report.Event) {
+// Put adds events that are safe in the record. It never waits.
+func (r *Teller) Put(events []report.Event) {
 	if len(events) == 0 {
 		return
 	}
@@ -76,7 +87,7 @@ func (r *reporting) put(events []report.Event) {
 	r.last = max(r.last, events[len(events)-1].Number)
 	switch {
 	case r.lost || r.behind:
-	case r.weight+weight > r.most:
+	case r.weight+weight > r.Most:
 		r.waiting, r.weight, r.behind = nil, 0, true
 	default:
 		r.waiting = append(r.waiting, events...)
@@ -97,7 +108,8 @@ func weigh(events []report.Event) (bytes int) {
 	return bytes
 }
 
-func (r *reporting) run() {
+// Run tells until all is told after End, or the time of Await is over.
+func (r *Teller) Run() {
 	defer close(r.done)
 	for {
 		events, ok := r.next()
@@ -107,13 +119,13 @@ func (r *reporting) run() {
 		r.tell(events)
 	}
 	r.setReader(nil)
-	if err := r.to.Close(); err != nil && !r.lost {
-		r.log.Warn("reporter " + r.name + ": " + err.Error())
+	if err := r.To.Close(); err != nil && !r.lost {
+		r.Log.Warn("reporter " + r.Name + ": " + err.Error())
 	}
 }
 
 // next waits for events that it has not been told; false at the end.
-func (r *reporting) next() ([]report.Event, bool) {
+func (r *Teller) next() ([]report.Event, bool) {
 	for {
 		events, through, ok := r.pick()
 		if !ok || len(events) > 0 {
@@ -131,7 +143,7 @@ func (r *reporting) next() ([]report.Event, bool) {
 }
 
 // pick waits for events, or for the need to read them up to one.
-func (r *reporting) pick() (events []report.Event, through uint64, ok bool) {
+func (r *Teller) pick() (events []report.Event, through uint64, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for {
@@ -154,7 +166,7 @@ func (r *reporting) pick() (events []report.Event, through uint64, ok bool) {
 }
 
 // take needs r.mu.
-func (r *reporting) take() []report.Event {
+func (r *Teller) take() []report.Event {
 	n := min(len(r.waiting), mostTold)
 	events := r.waiting[:n:n]
 	r.waiting = r.waiting[n:]
@@ -163,33 +175,33 @@ func (r *reporting) take() []report.Event {
 }
 
 // read reads on in the record.
-func (r *reporting) read(through uint64) ([]report.Event, error) {
+func (r *Teller) read(through uint64) ([]report.Event, error) {
 	if r.reader == nil {
-		f, err := r.follow()
+		f, err := r.Follow()
 		if err != nil {
 			return nil, err
 		}
 		r.reader = f
 	}
-	return r.reader.next(r.ctx, r.told, through)
+	return r.reader.Next(r.ctx, r.told, through)
 }
 
-func (r *reporting) setReader(f *following) {
+func (r *Teller) setReader(f *Following) {
 	if r.reader != nil {
-		r.reader.close()
+		r.reader.Close()
 	}
 	r.reader = f
 }
 
 // tell tells events, and looks after a reporter that fails.
-func (r *reporting) tell(events []report.Event) {
+func (r *Teller) tell(events []report.Event) {
 	for len(events) > 0 && events[0].Number <= r.told {
 		events = events[1:]
 	}
 	if len(events) == 0 {
 		return
 	}
-	err := r.to.Report(r.ctx, events)
+	err := r.To.Report(r.ctx, events)
 	if err == nil {
 		r.told = events[len(events)-1].Number
 		return
@@ -197,7 +209,7 @@ func (r *reporting) tell(events []report.Event) {
 	if r.ctx.Err() != nil {
 		return // it was the host that had no more time
 	}
-	after, err := r.to.revive(r.ctx, err)
+	after, err := r.To.Revive(r.ctx, err)
 	if err != nil {
 		r.leave(err)
 		return
@@ -207,7 +219,7 @@ func (r *reporting) tell(events []report.Event) {
 
 // goOn goes on after an event, with those that were not taken: they are at hand
 // unless it has forgotten some that it had taken before.
-func (r *reporting) goOn(after uint64, events []report.Event) {
+func (r *Teller) goOn(after uint64, events []report.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
@@ -222,17 +234,17 @@ func (r *reporting) goOn(after uint64, events []report.Event) {
 }
 
 // leave is the end of telling; the experiment goes on.
-func (r *reporting) leave(err error) {
+func (r *Teller) leave(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lost, r.waiting, r.weight = true, nil, 0
 	if r.ctx.Err() == nil {
-		r.log.Warn("reporter " + r.name + " is told no more, and the experiment goes on without it: " + err.Error())
+		r.Log.Warn("reporter " + r.Name + " is told no more, and the experiment goes on without it: " + err.Error())
 	}
 }
 
-// end is called after the last put.
-func (r *reporting) end() {
+// End is called after the last put.
+func (r *Teller) End() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.closed = true
@@ -242,8 +254,8 @@ func (r *reporting) end() {
 // abandonTime is how long a reporter that has no more time may take to end.
 const abandonTime = 10 * time.Second
 
-// await waits until all is told, or the context ends.
-func (r *reporting) await(ctx context.Context) {
+// Await waits until all is told, or the context ends.
+func (r *Teller) Await(ctx context.Context) {
 	defer r.stop()
 	select {
 	case <-r.done:
@@ -251,23 +263,25 @@ func (r *reporting) await(ctx context.Context) {
 	case <-ctx.Done():
 	}
 	r.abandon()
-	r.log.Warn("reporter " + r.name + " had not heard all when the host ended; the rest is told when the experiment is taken up again")
+	r.Log.Warn("reporter " + r.Name + " had not heard all when the host ended; the rest is told when the experiment is taken up again")
 	select {
 	case <-r.done:
 	case <-time.After(abandonTime): // one of the host's own, which writes to somebody who does not read
 	}
 }
 
-func (r *reporting) abandon() {
+func (r *Teller) abandon() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.stop()
 	r.ready.Broadcast()
 }
 
-// own is a reporter of the host's: an error is its end.
-type own struct{ report.Reporter }
+// Own is a reporter of the host's: an error is its end.
+type Own struct{ report.Reporter }
 
-func (o own) Report(_ context.Context, events []report.Event) error { return o.Reporter.Report(events) }
+// Report implements Reportee.
+func (o Own) Report(_ context.Context, events []report.Event) error { return o.Reporter.Report(events) }
 
-func (o own) revive(_ context.Context, failure error) (uint64, error) { return 0, failure }
+// Revive implements Reportee.
+func (o Own) Revive(_ context.Context, failure error) (uint64, error) { return 0, failure }

@@ -1,4 +1,7 @@
-package host
+// Package stoprules is the rules of the experiment file that stop a trial or all, as
+// far as they need more than comparing: expressions and plateaus. What the core
+// compares by itself it has from the file's settings.
+package stoprules
 
 import (
 	"fmt"
@@ -12,11 +15,10 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// rules are the stop rules that need more than comparing: expressions and
-// plateaus. They are evaluated before a result is recorded, and what they say is
-// recorded with it. What they know is a function of the results recorded so far, so
-// that a resumed experiment goes on counting where it was.
-type rules struct {
+// Rules are those of one experiment. They are evaluated before a result is recorded,
+// and what they say is recorded with it. What they know is a function of the results
+// recorded so far, so that a resumed experiment goes on counting where it was.
+type Rules struct {
 	stop    config.Stop
 	budget  config.Budget
 	strict  []config.MetricRule // {above: x}, {below: x}
@@ -26,10 +28,12 @@ type rules struct {
 	results int64
 	maximum bool
 	file    *config.Experiment
+	event   core.ResultReported // the last one
 }
 
-func newRules(e *config.Experiment) *rules {
-	r := &rules{file: e, stop: e.Stop, budget: e.Budget, plateau: map[core.TrialNo]*plateau{}, best: math.NaN()}
+// New are the rules of a file, before any result.
+func New(e *config.Experiment) *Rules {
+	r := &Rules{file: e, stop: e.Stop, budget: e.Budget, plateau: map[core.TrialNo]*plateau{}, best: math.NaN()}
 	if len(e.Objectives) > 0 {
 		r.maximum = e.Objectives[0].Mode == "max"
 	}
@@ -44,13 +48,13 @@ func newRules(e *config.Experiment) *rules {
 	return r
 }
 
-func (r *rules) needed() bool {
+func (r *Rules) needed() bool {
 	return r.stop.When != nil || r.stop.Plateau != nil || r.budget.When != nil || r.overall != nil
 }
 
-// cut says how much of the batch can be one step: rules look at the machine, so
+// Cut says how much of the batch can be one step: rules look at the machine, so
 // that a trial's second result waits for its first to be applied.
-func (r *rules) cut(batch []inbox.News) int {
+func (r *Rules) Cut(batch []inbox.News) int {
 	if !r.needed() {
 		return len(batch)
 	}
@@ -67,13 +71,13 @@ func (r *rules) cut(batch []inbox.News) int {
 	return len(batch)
 }
 
-// result makes the event of a result, with what the rules say of it.
-func (r *rules) result(m *core.Machine, names names, x *inbox.Result) *core.ResultReported {
-	e := &core.ResultReported{Trial: x.Trial, Attempt: x.Attempt, Iteration: x.Iteration, Checkpoint: x.Checkpoint, Done: x.Done}
-	e.Metrics = make([]core.Metric, len(x.Metrics))
-	for i, y := range x.Metrics {
-		id, _ := names.id(y.Name)
-		e.Metrics[i] = core.Metric{ID: id, Value: y.Value}
+// Result makes the event of a result, with what the rules say of it. number is a
+// metric's. The event is good until the next call: what is applied is the record of it.
+func (r *Rules) Result(m *core.Machine, number func(metric string) core.MetricID, x *inbox.Result) *core.ResultReported {
+	e := &r.event
+	*e = core.ResultReported{Trial: x.Trial, Attempt: x.Attempt, Iteration: x.Iteration, Checkpoint: x.Checkpoint, Done: x.Done, Metrics: e.Metrics[:0]}
+	for _, y := range x.Metrics {
+		e.Metrics = append(e.Metrics, core.Metric{ID: number(y.Name), Value: y.Value})
 	}
 	if m.State(x.Trial) == core.Running {
 		flat, spent := r.learn(x.Trial, func(name string) float64 { return metric(x.Metrics, name) })
@@ -83,18 +87,18 @@ func (r *rules) result(m *core.Machine, names names, x *inbox.Result) *core.Resu
 	return e
 }
 
-// recall learns from a result that was recorded, before it is applied.
-func (r *rules) recall(m *core.Machine, e core.Event) {
+// Recall learns from a result that was recorded, before it is applied.
+func (r *Rules) Recall(m *core.Machine, e core.Event) {
 	x, ok := e.(*core.ResultReported)
 	if !ok || !r.needed() || m.State(x.Trial) != core.Running {
 		return
 	}
-	r.learn(x.Trial, func(name string) float64 { return valueOf(x.Metrics, m.Metric(name)) })
+	r.learn(x.Trial, func(name string) float64 { return recorded(x.Metrics, m.Metric(name)) })
 }
 
 // learn takes in a result, and says whether the trial or the experiment is on a plateau
 // with it.
-func (r *rules) learn(no core.TrialNo, value func(metric string) float64) (trial, all bool) {
+func (r *Rules) learn(no core.TrialNo, value func(metric string) float64) (trial, all bool) {
 	r.results++
 	if o := r.file.Objectives; len(o) > 0 {
 		r.improve(value(o[0].Metric))
@@ -112,7 +116,7 @@ func (r *rules) learn(no core.TrialNo, value func(metric string) float64) (trial
 	return trial, r.overall != nil && r.overall.add(no, value(r.overall.rule.Metric))
 }
 
-func (r *rules) stopReason(m *core.Machine, x *inbox.Result, flat bool) string {
+func (r *Rules) stopReason(m *core.Machine, x *inbox.Result, flat bool) string {
 	for _, s := range r.strict {
 		if why := beyond(s, metric(x.Metrics, s.Metric)); why != "" {
 			return why
@@ -137,6 +141,15 @@ func beyond(s config.MetricRule, x float64) string {
 	return ""
 }
 
+func recorded(have []core.Metric, id core.MetricID) float64 {
+	for _, x := range have {
+		if x.ID == id {
+			return x.Value
+		}
+	}
+	return math.NaN()
+}
+
 func metric(have []sdk.Metric, name string) float64 {
 	for _, x := range have {
 		if x.Name == name {
@@ -147,7 +160,7 @@ func metric(have []sdk.Metric, name string) float64 {
 }
 
 // holds evaluates stop.when; an expression over what is not there is false.
-func (r *rules) holds(p *expr.Program, m *core.Machine, x *inbox.Result) bool {
+func (r *Rules) holds(p *expr.Program, m *core.Machine, x *inbox.Result) bool {
 	v := m.View(x.Trial)
 	iteration := x.Iteration
 	if iteration == 0 {
@@ -158,7 +171,7 @@ func (r *rules) holds(p *expr.Program, m *core.Machine, x *inbox.Result) bool {
 	return err == nil && ok
 }
 
-func (r *rules) budgetReason(m *core.Machine, spent bool) string {
+func (r *Rules) budgetReason(m *core.Machine, spent bool) string {
 	if spent {
 		return "plateau of the experiment"
 	}
@@ -175,11 +188,13 @@ func (r *rules) budgetReason(m *core.Machine, spent bool) string {
 }
 
 // improve keeps the best value.
-func (r *rules) improve(x float64) {
+func (r *Rules) improve(x float64) {
 	if !math.IsNaN(x) && !math.IsInf(x, 0) && (math.IsNaN(r.best) || r.maximum == (x > r.best) && x != r.best) {
 		r.best = x
 	}
 }
+
+func seconds(ns int64) float64 { return float64(ns) / 1e9 }
 
 func metricsOf(list []sdk.Metric) map[string]float64 {
 	metrics := make(map[string]float64, len(list))

@@ -1,4 +1,4 @@
-package host
+package telling
 
 import (
 	"math"
@@ -11,27 +11,52 @@ import (
 	"github.com/tunehost/tunehost/host/report"
 )
 
-func newNarrator(m *core.Machine, t *trials) *narrator {
-	return &narrator{machine: m, trial: t.report, tracks: map[core.TrialNo]*track{}}
+// Narrator makes reports of what the core saw. It is told every observation in
+// order, since the record began, so that times and totals come out the same
+// after a crash.
+type Narrator struct {
+	machine *core.Machine
+	trial   func(core.TrialNo) report.Trial
+	tracks  map[core.TrialNo]*track
+	host    string
+	// seen is the last observation for reporters, hosts how many have taken
+	// the experiment up: both count in the events' numbers.
+	seen, hosts uint64
 }
 
-// number is the event's of an observation.
-func (n *narrator) number(o core.Observation) uint64 { return o.Number + n.hosts }
+// track is what a running trial's next report needs.
+type track struct {
+	pid       uint32
+	restored  uint64 // iteration that the attempt began from
+	fromCkpt  bool
+	began     int64 // training time when the attempt began
+	last      int64 // training time of the last result
+	sums      map[string]float64
+	sinceSums map[string]float64
+}
 
-// last is the number of the last event.
-func (n *narrator) last() uint64 { return n.seen + n.hosts }
+// NewNarrator follows a machine; trial is what is said of its trials.
+func NewNarrator(m *core.Machine, trial func(core.TrialNo) report.Trial) *Narrator {
+	return &Narrator{machine: m, trial: trial, tracks: map[core.TrialNo]*track{}}
+}
 
-func (n *narrator) now() time.Time { return time.Unix(0, n.machine.Wall(n.machine.Now())) }
+// Number is the event's of an observation.
+func (n *Narrator) Number(o core.Observation) uint64 { return o.Number + n.hosts }
+
+// Last is the number of the last event.
+func (n *Narrator) Last() uint64 { return n.seen + n.hosts }
+
+func (n *Narrator) now() time.Time { return time.Unix(0, n.machine.Wall(n.machine.Now())) }
 
 // began makes a report of a host's start. It is called before those of the
 // observations that the start has led to.
-func (n *narrator) began() report.Event {
+func (n *Narrator) began() report.Event {
 	n.hosts++
-	return report.Event{Number: n.last(), Kind: report.Began, Time: n.now(), Resumed: n.hosts > 1}
+	return report.Event{Number: n.Last(), Kind: report.Began, Time: n.now(), Resumed: n.hosts > 1}
 }
 
-// heard takes note of what is no observation, right after it was applied.
-func (n *narrator) heard(e core.Event, tell func(report.Event)) {
+// Heard takes note of what is no observation, right after it was applied.
+func (n *Narrator) Heard(e core.Event, tell func(report.Event)) {
 	switch e := e.(type) {
 	case *core.AttemptStarted:
 		n.track(e.Trial).pid = e.PID
@@ -41,10 +66,10 @@ func (n *narrator) heard(e core.Event, tell func(report.Event)) {
 	}
 }
 
-// event makes a report of an observation. The machine is as it was right after.
-func (n *narrator) event(o core.Observation) report.Event {
+// Event makes a report of an observation. The machine is as it was right after.
+func (n *Narrator) Event(o core.Observation) report.Event {
 	n.seen = o.Number
-	e := report.Event{Number: n.number(o), Kind: o.Kind, Time: n.now(), Reason: o.Reason, Iteration: o.Iteration}
+	e := report.Event{Number: n.Number(o), Kind: o.Kind, Time: n.now(), Reason: o.Reason, Iteration: o.Iteration}
 	if o.Kind == core.SawEnd {
 		return e
 	}
@@ -66,8 +91,8 @@ func (n *narrator) event(o core.Observation) report.Event {
 	return e
 }
 
-// follow takes note of an observation that nobody needs a report of.
-func (n *narrator) follow(o core.Observation) {
+// Follow takes note of an observation that nobody needs a report of.
+func (n *Narrator) Follow(o core.Observation) {
 	n.seen = o.Number
 	switch o.Kind {
 	case core.SawStarted:
@@ -84,7 +109,7 @@ func (n *narrator) follow(o core.Observation) {
 	}
 }
 
-func (n *narrator) track(no core.TrialNo) *track {
+func (n *Narrator) track(no core.TrialNo) *track {
 	t := n.tracks[no]
 	if t == nil {
 		t = &track{sums: map[string]float64{}, sinceSums: map[string]float64{}}
@@ -94,7 +119,7 @@ func (n *narrator) track(no core.TrialNo) *track {
 }
 
 // begin starts the counters of an attempt anew (B-055).
-func (n *narrator) begin(o core.Observation) uint64 {
+func (n *Narrator) begin(o core.Observation) uint64 {
 	v, t := n.machine.View(o.Trial), n.track(o.Trial)
 	t.restored, t.fromCkpt = v.Iteration, v.Iteration > 0 || n.machine.From(o.Trial).ID != 0
 	t.began, t.last = v.TrainNS, v.TrainNS
@@ -123,7 +148,7 @@ func whole(x float64) float64 {
 }
 
 // result adds the host's own fields (B-016).
-func (n *narrator) result(o core.Observation) *report.Result {
+func (n *Narrator) result(o core.Observation) *report.Result {
 	v, t := n.machine.View(o.Trial), n.track(o.Trial)
 	r := &report.Result{Iteration: o.Iteration, Done: o.Last, PID: t.pid, Host: n.host, Again: o.Again,
 		TimeTotal: seconds(v.TrainNS), TimeThisIter: seconds(v.TrainNS - t.last),
@@ -159,3 +184,5 @@ func (t *track) totals() (list []report.Metric) {
 	slices.SortFunc(list, func(a, b report.Metric) int { return strings.Compare(a.Name, b.Name) })
 	return list
 }
+
+func seconds(ns int64) float64 { return float64(ns) / 1e9 }

@@ -1,4 +1,4 @@
-package host
+package telling
 
 import (
 	"sync"
@@ -20,13 +20,10 @@ const (
 	boardShare = 20
 )
 
-// board shows where the experiment stands. The loop writes on it, whoever wants
+// Board shows where the experiment stands. The loop writes on it, whoever wants
 // reads it.
-type board struct {
-	machine *core.Machine
-	report  func(core.TrialNo) report.Trial
-	running func() time.Duration
-	clock   clock.Clock
+type Board struct {
+	BoardOptions
 
 	mu     sync.Mutex
 	status report.Status
@@ -34,21 +31,35 @@ type board struct {
 	next   time.Time
 }
 
-var _ terminal.Source = (*board)(nil)
+// BoardOptions say what a Board shows.
+type BoardOptions struct {
+	Machine *core.Machine
+	// Trial is what is said of a trial, Running the running time now.
+	Trial   func(core.TrialNo) report.Trial
+	Running func() time.Duration
+	Clock   clock.Clock
+	// Begin is shown until something is written.
+	Begin report.Status
+}
+
+// NewBoard is not written on yet.
+func NewBoard(o BoardOptions) *Board { return &Board{BoardOptions: o, status: o.Begin} }
+
+var _ terminal.Source = (*Board)(nil)
 
 // Status implements terminal.Source.
-func (b *board) Status() report.Status {
+func (b *Board) Status() report.Status {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s := b.status
 	if s.State == analysis.Running {
-		s.Elapsed = b.running()
+		s.Elapsed = b.Running()
 	}
 	return s
 }
 
 // Rows implements terminal.Source.
-func (b *board) Rows(perState int) []terminal.Row {
+func (b *Board) Rows(perState int) []terminal.Row {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	taken := map[core.State]int{}
@@ -61,9 +72,12 @@ func (b *board) Rows(perState int) []terminal.Row {
 	return rows
 }
 
-// write puts the machine's state on the board, unless it was written just now.
-func (b *board) write(always bool) {
-	started := b.clock.Now()
+// Rest says that nobody looks: only who insists has it written from here on.
+func (b *Board) Rest() { b.next = time.Unix(1<<40, 0) }
+
+// Write puts the machine's state on the board, unless it was written just now.
+func (b *Board) Write(always bool) {
+	started := b.Clock.Now()
 	if !always && started.Before(b.next) {
 		return
 	}
@@ -71,11 +85,11 @@ func (b *board) write(always bool) {
 	b.mu.Lock()
 	b.status, b.rows = status, rows
 	b.mu.Unlock()
-	b.next = b.clock.Now().Add(max(boardEvery, boardShare*b.clock.Since(started)))
+	b.next = b.Clock.Now().Add(max(boardEvery, boardShare*b.Clock.Since(started)))
 }
 
-func (b *board) standing() report.Status {
-	m := b.machine
+func (b *Board) standing() report.Status {
+	m := b.Machine
 	s := b.status
 	s.Counts, s.Made, s.Planned = map[core.State]int{}, int64(m.Trials()), analysis.Planned(m)
 	for _, state := range analysis.States {
@@ -85,7 +99,7 @@ func (b *board) standing() report.Status {
 	s.State, s.Reason = outcome.String(), why
 	s.Objective, s.Resources, s.Elapsed = m.Spec().Objectives[0], m.Usage(), time.Duration(m.Now())
 	if no, value, ok := analysis.Best(m, s.Objective, analysis.Last); ok {
-		s.Best = &report.Best{Trial: b.report(no), Value: value}
+		s.Best = &report.Best{Trial: b.Trial(no), Value: value}
 		if _, runs := m.Runs(no); runs > 1 {
 			s.Best.Runs = runs
 		}
@@ -94,22 +108,22 @@ func (b *board) standing() report.Status {
 }
 
 // list has of the trials that run or wait the first, of the others the last.
-func (b *board) list() (rows []terminal.Row) {
+func (b *Board) list() (rows []terminal.Row) {
 	left := map[core.State]int{}
 	missing := 0
 	for _, s := range analysis.States {
-		left[s] = min(b.machine.Count(s), boardRows)
+		left[s] = min(b.Machine.Count(s), boardRows)
 		missing += left[s]
 	}
 	add := func(no core.TrialNo, first bool) {
-		s := b.machine.State(no)
+		s := b.Machine.State(no)
 		if first == (s == core.Pending || s == core.Running) && left[s] > 0 {
 			left[s]--
 			missing--
 			rows = append(rows, b.row(no))
 		}
 	}
-	n := b.machine.Trials()
+	n := b.Machine.Trials()
 	for i := 0; i < n && missing > 0; i++ {
 		add(core.TrialNo(n-1-i), false)
 		add(core.TrialNo(i), true)
@@ -117,11 +131,11 @@ func (b *board) list() (rows []terminal.Row) {
 	return rows
 }
 
-func (b *board) row(no core.TrialNo) terminal.Row {
-	v := b.machine.View(no)
+func (b *Board) row(no core.TrialNo) terminal.Row {
+	v := b.Machine.View(no)
 	r := terminal.Row{Number: no, State: v.State, Params: v.Params, Iteration: v.Iteration, Time: time.Duration(v.TrainNS)}
-	objective := b.machine.Spec().Objectives[0]
-	if s, ok := b.machine.Summary(no, b.machine.Metric(objective.Metric)); ok {
+	objective := b.Machine.Spec().Objectives[0]
+	if s, ok := b.Machine.Summary(no, b.Machine.Metric(objective.Metric)); ok {
 		r.Value, r.Reported = s.Last, true
 	}
 	return r

@@ -1,4 +1,6 @@
-package host
+// Package translation tells plugins in their words what the core saw: observations as
+// events, metrics as losses.
+package translation
 
 import (
 	"math"
@@ -7,29 +9,27 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/stat"
-	"github.com/tunehost/tunehost/host/demand"
-	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// translator tells plugins in their words what the core saw. It reads the
+// Translator tells plugins in their words what the core saw. It reads the
 // machine right after the event was applied.
-type translator struct {
-	machine *core.Machine
-	// encode finds the point of a trial's parameters.
-	encode func(params []byte) (space.Point, error)
+type Translator struct {
+	Machine *core.Machine
+	// Encode finds the point of a trial's parameters.
+	Encode func(params []byte) (space.Point, error)
 }
 
-var eventKinds = map[core.ObservationKind]sdk.EventKind{
+var eventKinds = [...]sdk.EventKind{
 	core.SawAdded: sdk.TrialAdded, core.SawStarted: sdk.TrialStarted, core.SawResult: sdk.ResultReported,
 	core.SawPaused: sdk.TrialPaused, core.SawCompleted: sdk.TrialCompleted, core.SawFailed: sdk.TrialFailed,
 	core.SawRemoved: sdk.TrialRemoved, core.SawCheckpoint: sdk.CheckpointSaved,
 	core.SawRequeued: sdk.TrialRequeued, core.SawEnd: sdk.ExperimentEnded, core.SawSearchEnded: sdk.SearchEnded,
 }
 
-// event translates an observation for a plugin with these traits.
-func (t *translator) event(o core.Observation, traits sdk.Traits) (sdk.Event, error) {
+// Event translates an observation for a plugin with these traits.
+func (t *Translator) Event(o core.Observation, traits sdk.Traits) (sdk.Event, error) {
 	e := sdk.Event{Number: o.Number, Kind: eventKinds[o.Kind], Trial: uint32(o.Trial),
 		Attempt: o.Attempt, Iteration: o.Iteration, Reason: o.Reason}
 	if o.Learned {
@@ -42,16 +42,16 @@ func (t *translator) event(o core.Observation, traits sdk.Traits) (sdk.Event, er
 	var err error
 	switch o.Kind {
 	case core.SawAdded:
-		e.Point, err = t.encode(t.machine.Params(o.Trial))
+		e.Point, err = t.Encode(t.Machine.Params(o.Trial))
 	case core.SawResult:
 		e.Losses = t.losses(o.Metrics)
-		e.Seconds = seconds(t.machine.View(o.Trial).TrainNS)
+		e.Seconds = seconds(t.Machine.TrainNS(o.Trial))
 		if traits.Metrics {
 			e.Metrics = t.metrics(o.Metrics)
 		}
 	case core.SawCompleted:
 		e.Losses = t.lastLosses(o.Trial)
-		e.Seconds = seconds(t.machine.View(o.Trial).TrainNS)
+		e.Seconds = seconds(t.Machine.TrainNS(o.Trial))
 	case core.SawRemoved:
 		if o.Last {
 			e.Losses = t.lastLosses(o.Trial)
@@ -61,10 +61,10 @@ func (t *translator) event(o core.Observation, traits sdk.Traits) (sdk.Event, er
 }
 
 // learned tells of a trial of another experiment.
-func (t *translator) learned(e *sdk.Event, o core.Observation) (err error) {
+func (t *Translator) learned(e *sdk.Event, o core.Observation) (err error) {
 	switch o.Kind {
 	case core.SawAdded:
-		e.Point, err = t.encode(o.Params)
+		e.Point, err = t.Encode(o.Params)
 	case core.SawCompleted:
 		e.Losses = t.losses(o.Metrics)
 		e.Seconds = seconds(o.TrainNS)
@@ -74,15 +74,15 @@ func (t *translator) learned(e *sdk.Event, o core.Observation) (err error) {
 
 // together tells of all runs of a suggestion as of one trial: its losses are the
 // means over the runs that count, its time is that of all runs (B-105).
-func (t *translator) together(e *sdk.Event, o core.Observation) (err error) {
+func (t *Translator) together(e *sdk.Event, o core.Observation) (err error) {
 	if o.Kind == core.SawAdded {
-		e.Point, err = t.encode(t.machine.Params(o.Trial))
+		e.Point, err = t.Encode(t.Machine.Params(o.Trial))
 		return err
 	}
 	var list [][]float64
 	for no := o.Trial; no < o.Trial+core.TrialNo(o.Runs); no++ {
-		e.Seconds += seconds(t.machine.View(no).TrainNS)
-		if losses := t.lastLosses(no); losses != nil && t.machine.Counts(no) {
+		e.Seconds += seconds(t.Machine.TrainNS(no))
+		if losses := t.lastLosses(no); losses != nil && t.Machine.Counts(no) {
 			list = append(list, losses)
 		}
 	}
@@ -116,11 +116,11 @@ func seconds(ns int64) float64 { return float64(ns) / 1e9 }
 
 // losses are the objectives' values: smaller is better, +Inf for what cannot be
 // compared (B-015).
-func (t *translator) losses(have []core.Metric) []float64 {
-	objectives := t.machine.Spec().Objectives
+func (t *Translator) losses(have []core.Metric) []float64 {
+	objectives, ids := t.Machine.Spec().Objectives, t.Machine.Objectives()
 	losses := make([]float64, len(objectives))
 	for i, o := range objectives {
-		losses[i] = loss(o, valueOf(have, t.machine.Metric(o.Metric)))
+		losses[i] = loss(o, valueOf(have, ids[i]))
 	}
 	return losses
 }
@@ -145,15 +145,15 @@ func loss(o core.Objective, x float64) float64 {
 }
 
 // lastLosses are those of the last result; nil when there is none.
-func (t *translator) lastLosses(no core.TrialNo) []float64 {
-	if t.machine.View(no).Results == 0 {
+func (t *Translator) lastLosses(no core.TrialNo) []float64 {
+	if t.Machine.View(no).Results == 0 {
 		return nil
 	}
-	objectives := t.machine.Spec().Objectives
+	objectives, ids := t.Machine.Spec().Objectives, t.Machine.Objectives()
 	losses := make([]float64, len(objectives))
 	for i, o := range objectives {
 		x := math.NaN()
-		if s, ok := t.machine.Summary(no, t.machine.Metric(o.Metric)); ok {
+		if s, ok := t.Machine.Summary(no, ids[i]); ok {
 			x = s.Last
 		}
 		losses[i] = loss(o, x)
@@ -161,48 +161,11 @@ func (t *translator) lastLosses(no core.TrialNo) []float64 {
 	return losses
 }
 
-func (t *translator) metrics(have []core.Metric) []sdk.Metric {
+func (t *Translator) metrics(have []core.Metric) []sdk.Metric {
 	list := make([]sdk.Metric, len(have))
 	for i, x := range have {
-		list[i] = sdk.Metric{Name: t.machine.MetricName(x.ID), Value: x.Value}
+		list[i] = sdk.Metric{Name: t.Machine.MetricName(x.ID), Value: x.Value}
 	}
 	slices.SortFunc(list, func(a, b sdk.Metric) int { return strings.Compare(a.Name, b.Name) })
 	return list
-}
-
-// decided translates a scheduler's answer to the events that were due. A due
-// result without a decision continues.
-func decided(due []uint64, answer sdk.Decisions, params func(space.Point) ([]byte, error)) (*core.SchedulerDecided, error) {
-	e := &core.SchedulerDecided{Decisions: make([]core.Decision, len(due))}
-	for i, number := range due {
-		e.Decisions[i] = core.Decision{Number: number}
-	}
-	for _, d := range answer.Decisions {
-		i, ok := slices.BinarySearch(due, d.Event)
-		if !ok {
-			continue // nobody asked
-		}
-		e.Decisions[i] = core.Decision{Number: d.Event, Verdict: core.Verdict(d.Verdict), Until: d.Until, Reason: untrusted.Text(d.Reason, untrusted.MaxReason)}
-	}
-	for _, c := range answer.Commands {
-		x, err := ordered(c, params)
-		if err != nil {
-			return nil, err
-		}
-		e.Commands = append(e.Commands, x)
-	}
-	return e, nil
-}
-
-func ordered(c sdk.Command, params func(space.Point) ([]byte, error)) (core.Command, error) {
-	x := core.Command{Kind: core.CommandKind(c.Kind), Trial: core.TrialNo(c.Trial), Donor: core.TrialNo(c.Donor),
-		Iteration: c.Iteration, Reason: untrusted.Text(c.Reason, untrusted.MaxReason)}
-	var err error
-	if c.Point != nil {
-		x.Params, err = params(c.Point)
-	}
-	if err == nil && len(c.Resources) > 0 {
-		x.Request, err = demand.Parse(c.Resources)
-	}
-	return x, err
 }

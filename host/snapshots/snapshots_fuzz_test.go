@@ -1,4 +1,4 @@
-package host
+package snapshots
 
 import (
 	"crypto/sha256"
@@ -19,13 +19,13 @@ func FuzzSnapshot(f *testing.F) {
 	f.Add([]byte(`{"of":"x","at":7,"bytes":5,"sha256":"` + hex.EncodeToString(sum[:]) + "\"}\nstate"))
 	f.Add([]byte(`{"of":"x","at":7,"bytes":-1}`))
 	f.Add([]byte("\n\n"))
-	dir := folderShelf(f.TempDir())
-	s := &snapshots{shelf: dir, kind: sdk.KindSearcher, of: "x", log: hostlog.New(hclog.NewNullLogger())}
+	dir := Folder(f.TempDir())
+	s := New(dir, sdk.KindSearcher, "x", Every, hostlog.New(hclog.NewNullLogger()))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if err := os.WriteFile(dir.file(s.name(7)), text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		state, at := s.newest(9)
+		state, at := s.Newest(9)
 		if at != 0 && (at != 7 || len(state) >= len(text)) {
 			t.Fatalf("a state of %d bytes at %d", len(state), at)
 		}

@@ -1,0 +1,161 @@
+package consulting
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/inbox"
+	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/host/queue"
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+// ScheduleOptions are what scheduling works with.
+type ScheduleOptions struct {
+	Options
+	Scheduler plugin.Scheduler
+	// Params are those of a point that the scheduler wants a trial to have.
+	Params func(space.Point) ([]byte, error)
+}
+
+// Scheduling drives the scheduler: whatever happened while a call was under way
+// goes in the next one.
+type Scheduling struct {
+	ScheduleOptions
+	work    *queue.Queue[ScheduleWork]
+	events  []sdk.Event // of the call that is under way
+	scratch []byte
+	done    chan struct{}
+	// given counts what was put to work, and is the loop's; answered what was
+	// answered.
+	given    uint64
+	answered atomic.Uint64
+}
+
+// NewScheduling is one that Run sets going, or whoever turns it by hand.
+func NewScheduling(o ScheduleOptions) *Scheduling {
+	return &Scheduling{ScheduleOptions: o, work: queue.New[ScheduleWork](), done: make(chan struct{})}
+}
+
+// ScheduleWork is an event to tell; a due one waits for a decision.
+type ScheduleWork struct {
+	Event sdk.Event
+	Due   bool
+}
+
+// Put adds work without waking it; Flush does. It is for the loop alone.
+func (s *Scheduling) Put(w ScheduleWork) {
+	s.given++
+	s.work.Put(w)
+}
+
+// Flush has all that was put decided on.
+func (s *Scheduling) Flush() { s.work.Flush() }
+
+// Close lets Run end.
+func (s *Scheduling) Close() { s.work.Close() }
+
+// Done is closed when Run has ended: nobody calls the plugin any more.
+func (s *Scheduling) Done() <-chan struct{} { return s.done }
+
+// Idle says that nothing waits to be decided on.
+func (s *Scheduling) Idle() bool { return s.work.Empty() }
+
+// Turn is one turn of Run, without the wait. Its error was posted.
+func (s *Scheduling) Turn(ctx context.Context) (busy bool, err error) {
+	items := s.work.Poll()
+	if len(items) == 0 {
+		return false, nil
+	}
+	return true, s.take(ctx, items)
+}
+
+// Run goes on until Close.
+func (s *Scheduling) Run(ctx context.Context) {
+	defer close(s.done)
+	for {
+		items, ok := s.work.Take()
+		if !ok || s.take(ctx, items) != nil {
+			return
+		}
+		if s.Idle() {
+			s.CheckStuck()
+		}
+	}
+}
+
+// take handles what was put.
+func (s *Scheduling) take(ctx context.Context, items []ScheduleWork) error {
+	err := s.handle(ctx, items)
+	if err == nil {
+		s.answered.Add(uint64(len(items)))
+	}
+	return err
+}
+
+// handle ends the experiment, saved, when the scheduler is beyond help (B-077).
+func (s *Scheduling) handle(ctx context.Context, items []ScheduleWork) error {
+	for part := range slices.Chunk(items, maxDecided) {
+		if err := s.decide(ctx, part); err != nil {
+			if ctx.Err() == nil {
+				s.Inbox.Post(&core.PluginFailed{Error: err.Error()})
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// maxDecided is how many events are decided at a time: the answer is one record.
+const maxDecided = 1024
+
+// CheckStuck ends an experiment whose scheduler has answered all that it was told
+// and keeps the last trials paused: they would wait for ever.
+func (s *Scheduling) CheckStuck() {
+	s.Inbox.Add([]inbox.News{{Query: func(m *core.Machine) {
+		if m.Stuck() && s.answered.Load() == s.given {
+			s.Inbox.Post(&core.PluginFailed{Error: fmt.Sprintf("scheduler %s keeps %d trials paused, and nothing is left that could wake them", s.Name, m.Count(core.Paused))})
+		}
+	}}})
+}
+
+func (s *Scheduling) decide(ctx context.Context, items []ScheduleWork) error {
+	clear(s.events)
+	events := s.events[:0]
+	var due []uint64
+	for _, w := range items {
+		events = append(events, w.Event)
+		if w.Due {
+			due = append(due, w.Event.Number)
+		}
+	}
+	s.events = events
+	started := s.Clock.Now()
+	answer, err := s.Scheduler.Decide(ctx, events)
+	if err != nil {
+		return err
+	}
+	if d := s.Clock.Since(started); d > s.Slow {
+		s.Log.Slow("scheduler "+s.Name+", deciding,", d)
+	}
+	e, err := Decided(due, answer, s.Params)
+	if err == nil {
+		s.scratch, err = recordable(s.scratch, e)
+	}
+	if err != nil {
+		return fmt.Errorf("scheduler %s: its command cannot be carried out: %w", s.Name, err)
+	}
+	// Up to here the scheduler will be told again as what it has answered.
+	e.Through = events[len(events)-1].Number
+	if s.Snapshots.Due(s.Scheduler, e.Through) {
+		defer s.Snapshots.Take(ctx, s.Scheduler, e.Through) // others wait for the decisions
+	}
+	if len(e.Decisions) > 0 || len(e.Commands) > 0 {
+		s.Inbox.Post(e)
+	}
+	return nil
+}

@@ -1,0 +1,61 @@
+package snapshots
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/tunehost/tunehost/host/storage"
+)
+
+// Shelf keeps snapshots by their names.
+type Shelf interface {
+	// List has the names, in any order.
+	List() []string
+	Read(name string) ([]byte, error)
+	// Write keeps one: after a crash it is whole or not there.
+	Write(name string, contents []byte) error
+	Remove(name string) error
+}
+
+// Folder keeps snapshots in a folder, which it makes when the first comes.
+type Folder string
+
+// maxFile is larger than any that is written.
+const maxFile = 17 << 20
+
+func (d Folder) file(name string) string { return filepath.Join(string(d), name) }
+
+// List implements Shelf.
+func (d Folder) List() (names []string) {
+	entries, _ := os.ReadDir(string(d)) // no directory, no snapshots
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// Read implements Shelf.
+func (d Folder) Read(name string) ([]byte, error) {
+	file := d.file(name)
+	info, err := os.Lstat(file)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxFile {
+		return nil, fmt.Errorf("%s is no snapshot", file)
+	}
+	return os.ReadFile(file)
+}
+
+// Write implements Shelf.
+func (d Folder) Write(name string, contents []byte) error {
+	if err := os.Mkdir(string(d), 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	return storage.WriteFile(d.file(name), contents)
+}
+
+// Remove implements Shelf.
+func (d Folder) Remove(name string) error { return os.Remove(d.file(name)) }

@@ -1,0 +1,152 @@
+package telling
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tunehost/tunehost/host/clock"
+	"github.com/tunehost/tunehost/host/diskspace"
+	"github.com/tunehost/tunehost/host/hostlog"
+	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/storage"
+)
+
+// noteTold is how often the host notes what a reporter has been told.
+const noteTold = 2 * time.Second
+
+// Relay is a reporter that is a plugin, kept alive: one that fails is opened
+// again and says which events it has. It is a Reportee.
+type Relay struct {
+	Title string // as `"NAME"`
+	// Open opens it, told up to an event.
+	Open  func(ctx context.Context, told uint64) (plugin.Reporter, error)
+	Log   *hostlog.Log
+	Clock clock.Clock
+	Limit time.Duration // of one call
+	File  string        // keeps the number of the last event that it was told
+
+	current plugin.Reporter
+	strikes plugin.Strikes
+	barren  int // failures without an event that was taken
+	told    uint64
+	noted   uint64
+	noteAt  time.Time
+	closing sync.Once
+}
+
+// Begin opens it for the first time. What it refuses is the user's to mend; one
+// that fails otherwise is given up like one that fails later.
+func (r *Relay) Begin(ctx context.Context) error {
+	r.told = readNumber(r.File)
+	r.noted = r.told
+	err := r.reopen(ctx)
+	if f := plugin.FailureOf(err); err == nil || f == plugin.Refused || f == plugin.NotStarted || f == 0 {
+		return err
+	}
+	if _, err := r.Revive(ctx, err); err != nil {
+		r.Log.Warn("reporter " + r.Title + " is told nothing, and the experiment goes on without it: " + err.Error())
+	}
+	return nil
+}
+
+// After is the last event that it has; false: it was given up at its beginning.
+func (r *Relay) After() (uint64, bool) {
+	if r.current == nil {
+		return 0, false
+	}
+	return r.current.After(), true
+}
+
+func (r *Relay) reopen(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, r.Limit)
+	defer cancel()
+	p, err := r.Open(ctx, r.told)
+	if err == nil {
+		r.current = p
+	}
+	return err
+}
+
+// Report implements Reportee.
+func (r *Relay) Report(ctx context.Context, events []report.Event) error {
+	ctx, cancel := context.WithTimeout(ctx, r.Limit)
+	defer cancel()
+	if err := r.current.Report(ctx, Reported(events)); err != nil {
+		return err
+	}
+	r.told, r.barren = events[len(events)-1].Number, 0
+	if now := r.Clock.Now(); now.After(r.noteAt) {
+		r.noteAt = now.Add(noteTold)
+		return r.note()
+	}
+	return nil
+}
+
+// Revive implements Reportee. Failures in a row count however far apart they
+// are: one that hangs takes its time.
+func (r *Relay) Revive(ctx context.Context, failure error) (uint64, error) {
+	for {
+		r.drop()
+		r.barren++
+		if out := r.strikes.Out(r.Clock.Now()); out || r.barren >= plugin.StrikesOut {
+			return 0, fmt.Errorf("it failed %d times, the last time: %w", plugin.StrikesOut, failure)
+		}
+		r.Log.Info("reporter " + r.Title + " is started again: " + failure.Error())
+		if failure = r.reopen(ctx); failure == nil {
+			return r.current.After(), nil
+		}
+		if ctx.Err() != nil {
+			return 0, ctx.Err()
+		}
+	}
+}
+
+func (r *Relay) drop() {
+	if r.current != nil {
+		_ = r.current.Close() // it has failed already
+		r.current = nil
+	}
+}
+
+// Close implements Reportee. It may be called again.
+func (r *Relay) Close() (err error) {
+	r.closing.Do(func() {
+		if r.current != nil {
+			err = errors.Join(r.note(), r.current.Close())
+		}
+	})
+	return err
+}
+
+// note keeps the number of the last event for the next host.
+func (r *Relay) note() error {
+	if r.told == r.noted {
+		return nil
+	}
+	err := storage.WriteFile(r.File, fmt.Appendf(nil, "%d\n", r.told))
+	if err == nil || diskspace.IsFull(err) {
+		r.noted = r.told
+		return nil
+	}
+	return err
+}
+
+// readNumber is 0 where the file is not there, or not whole.
+func readNumber(file string) uint64 {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return 0
+	}
+	n, err := strconv.ParseUint(strings.TrimSuffix(string(text), "\n"), 10, 64)
+	if err != nil || !strings.HasSuffix(string(text), "\n") {
+		return 0
+	}
+	return n
+}

@@ -1,0 +1,198 @@
+package telling
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/journal"
+	"github.com/tunehost/tunehost/host/analysis/analysistest"
+	"github.com/tunehost/tunehost/host/clock"
+	"github.com/tunehost/tunehost/host/hostlog"
+	"github.com/tunehost/tunehost/host/recorded"
+	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// trialsOf says little of trials.
+func trialsOf(m *core.Machine) func(core.TrialNo) report.Trial {
+	return func(no core.TrialNo) report.Trial {
+		v := m.View(no)
+		return report.Trial{Number: no, ID: fmt.Sprint(no), State: v.State, Params: v.Params, Attempt: v.Attempt}
+	}
+}
+
+// recordOf is the record of an experiment of many results, and what reporters hear.
+func recordOf(t *testing.T) (record string, open func() (*Following, error), events []report.Event) {
+	t.Helper()
+	w := analysistest.New(filepath.Join(t.TempDir(), "test"), []byte("version: 1\nobjective: {metric: accuracy, mode: max}\nspace: {lr: {uniform: [0, 1]}}\ntrials: 120\n"), 1)
+	w.Fails = map[core.TrialNo]string{7: "no luck", 60: "no luck"}
+	w.Start(4)
+	w.Run(-1)
+	w.Host(analysistest.Epoch.Add(time.Hour), 4)
+	w.Run(-1)
+	w.Close()
+	record = w.Dir.Journal()
+	open = func() (*Following, error) { return Follow(record, trialsOf) }
+	f, err := open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := f.reader.Each(func(x recorded.Entry) error { f.apply(x, 0); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if len(f.events) < 500 || f.events[len(f.events)-1].Number != f.narrator.Last() {
+		t.Fatalf("%d events", len(f.events))
+	}
+	return record, open, f.events
+}
+
+// gated hears a batch each time that it is let.
+type gated struct {
+	let    chan struct{}
+	fails  map[int]float64 // calls that fail, and how much of what it had it keeps
+	calls  int
+	after  uint64
+	events []report.Event
+}
+
+func (g *gated) Report(ctx context.Context, events []report.Event) error {
+	<-g.let
+	g.calls++
+	if share, ok := g.fails[g.calls]; ok {
+		g.events, g.after = g.events[:int(share*float64(len(g.events)))], 0
+		if n := len(g.events); n > 0 {
+			g.after = g.events[n-1].Number
+		}
+		return errors.New("no luck")
+	}
+	g.events = append(g.events, events...)
+	return nil
+}
+
+func (g *gated) Revive(context.Context, error) (uint64, error) { return g.after, nil }
+func (g *gated) Close() error                                  { return nil }
+
+// B-127: what waits for a reporter is bounded; beyond that it is read again from
+// the record, also when it has crashed and has lost some that it had taken.
+func TestReporterFallsBehind(t *testing.T) {
+	_, open, events := recordOf(t)
+	for name, fails := range map[string]map[int]float64{
+		"slow":               nil,
+		"crashes":            {2: 1, 4: 0.5, 5: 0.9},
+		"crashes at once":    {1: 0},
+		"crashes and forgot": {3: 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := &gated{let: make(chan struct{}, len(events)), fails: fails}
+			reads := 0
+			r := NewTeller(TellerOptions{Name: "x", To: g, Log: hostlog.New(hclog.NewNullLogger()), Most: 20_000,
+				Follow: func() (*Following, error) { reads++; return open() }})
+			go r.Run()
+			for i := 0; i < len(events); i += 10 {
+				r.Put(events[i:min(i+10, len(events))])
+				r.mu.Lock()
+				if r.weight > r.Most || len(r.waiting) > 200 {
+					t.Errorf("%d events of %d bytes wait", len(r.waiting), r.weight)
+				}
+				r.mu.Unlock()
+				if i%100 == 0 {
+					g.let <- struct{}{}
+				}
+			}
+			close(g.let)
+			r.End()
+			<-r.done
+			if d := cmp.Diff(events, g.events); d != "" {
+				t.Error(d)
+			}
+			if reads == 0 {
+				t.Error("it has never read the record")
+			}
+		})
+	}
+}
+
+// B-086: an event that no host records is an error for a reporter that is behind, too.
+func TestSenselessEvent(t *testing.T) {
+	record, open, events := recordOf(t)
+	fs, err := journal.OpenDir(record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fs.Close()
+	j, _, err := journal.Open(fs, journal.Options{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := j.Append([][]byte{{0, 1}}); err != nil || j.Close() != nil { // it begins once more
+		t.Fatal(err)
+	}
+	f, err := open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	last := events[len(events)-1].Number
+	if _, err = f.Next(t.Context(), 0, last); err != nil {
+		t.Fatal(err)
+	}
+	for err == nil {
+		_, err = f.Next(t.Context(), last, last+1)
+	}
+	if !strings.HasPrefix(err.Error(), record+": record ") || !errors.Is(err, journal.ErrCorrupt) {
+		t.Error(err)
+	}
+}
+
+// B-127: where the host's time is over, what is left is told later.
+func TestReporterIsAbandoned(t *testing.T) {
+	_, _, events := recordOf(t)
+	log := hostlog.New(hclog.NewNullLogger())
+	x := NewTeller(TellerOptions{Name: "x", To: &Relay{Title: "x", Log: log, Clock: clock.System{}, Limit: time.Hour, current: stuck{}}, Log: log})
+	go x.Run()
+	x.Put(events[:5])
+	x.End()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	x.Await(ctx)
+	select {
+	case <-x.done:
+	default:
+		t.Error("it is still at it")
+	}
+}
+
+// stuck answers only when its caller has left.
+type stuck struct{}
+
+func (stuck) Report(ctx context.Context, _ []sdk.ReporterEvent) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+func (stuck) After() uint64 { return 0 }
+func (stuck) Close() error  { return nil }
+
+// The number that the host keeps for reporters that do not count is whole or
+// not there.
+func TestToldNumber(t *testing.T) {
+	file := filepath.Join(t.TempDir(), ".told-x")
+	for text, want := range map[string]uint64{"17\n": 17, "17": 0, "": 0, "x\n": 0, "-1\n": 0} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := readNumber(file); got != want {
+			t.Errorf("%q is %d, want %d", text, got, want)
+		}
+	}
+}
