@@ -23,15 +23,21 @@ func (m *Machine) current(no TrialNo, attempt uint32) bool {
 	return t.state == Running && t.attempt == attempt
 }
 
+// Takes says whether a result of the attempt would count, if it has what it must: those
+// of another attempt do not, nor those after the one that stopped the trial (B-010).
+func (m *Machine) Takes(no TrialNo, attempt uint32) bool {
+	if !m.current(no, attempt) {
+		return false
+	}
+	l := m.liveOf(no)
+	return !l.over && !l.last && l.intent != toStop && l.intent != toFail
+}
+
 func (e *ResultReported) apply(m *Machine) {
-	if !m.current(e.Trial, e.Attempt) {
+	if !m.Takes(e.Trial, e.Attempt) {
 		return
 	}
-	l := m.liveOf(e.Trial)
-	if l.over || l.last || l.intent == toStop || l.intent == toFail {
-		return // results after the one that stopped the trial (B-010)
-	}
-	t := &m.trials[e.Trial]
+	t, l := &m.trials[e.Trial], m.liveOf(e.Trial)
 	if e.Iteration == 0 {
 		e.Iteration = t.iteration + 1
 	}

@@ -184,7 +184,7 @@ func (l *Loop) setTime(at int64) { l.timed, l.now = true, max(l.now, at) }
 func (l *Loop) encode(batch []inbox.News) (int, error) {
 	l.records, l.bytes = l.records[:0], 0
 	for i := range batch {
-		e := batch[i].Event
+		e, last := batch[i].Event, false
 		if n, ok := e.(*core.MetricNamed); ok {
 			l.names.ids[n.Name] = n.ID
 		}
@@ -192,12 +192,13 @@ func (l *Loop) encode(batch []inbox.News) (int, error) {
 			if err := l.nameMetrics(r); err != nil {
 				return 0, err
 			}
-			e = l.rules.Result(l.machine, l.names.number, r)
+			x := l.rules.Result(l.machine, l.names.number, r)
+			e, last = x, x.StopAll != "" // what comes after it is judged when all is stopped
 		}
 		if err := l.add(e); err != nil {
 			return 0, err
 		}
-		if len(l.records) >= maxBatchRecords || l.bytes >= maxBatchBytes {
+		if last || len(l.records) >= maxBatchRecords || l.bytes >= maxBatchBytes {
 			return i + 1, nil
 		}
 	}

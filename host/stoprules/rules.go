@@ -52,18 +52,21 @@ func (r *Rules) needed() bool {
 	return r.stop.When != nil || r.stop.Plateau != nil || r.budget.When != nil || r.overall != nil
 }
 
-// Cut says how much of the batch can be one step: rules look at the machine, so
-// that a trial's second result waits for its first to be applied.
+// Cut says how much of the batch can be one step: rules look at the machine, so that a
+// result waits for the one before it of its trial to be applied, and for whatever else
+// came before it: that may have ended its attempt.
 func (r *Rules) Cut(batch []inbox.News) int {
 	if !r.needed() {
 		return len(batch)
 	}
 	seen := map[core.TrialNo]bool{}
+	other := false
 	for i, n := range batch {
 		if n.Result == nil {
+			other = true
 			continue
 		}
-		if seen[n.Result.Trial] {
+		if other || seen[n.Result.Trial] {
 			return i
 		}
 		seen[n.Result.Trial] = true
@@ -79,7 +82,7 @@ func (r *Rules) Result(m *core.Machine, number func(metric string) core.MetricID
 	for _, y := range x.Metrics {
 		e.Metrics = append(e.Metrics, core.Metric{ID: number(y.Name), Value: y.Value})
 	}
-	if m.State(x.Trial) == core.Running {
+	if m.Takes(x.Trial, x.Attempt) {
 		flat, spent := r.learn(x.Trial, func(name string) float64 { return metric(x.Metrics, name) })
 		e.Stop = r.stopReason(m, x, flat)
 		e.StopAll = r.budgetReason(m, spent)
@@ -90,7 +93,7 @@ func (r *Rules) Result(m *core.Machine, number func(metric string) core.MetricID
 // Recall learns from a result that was recorded, before it is applied.
 func (r *Rules) Recall(m *core.Machine, e core.Event) {
 	x, ok := e.(*core.ResultReported)
-	if !ok || !r.needed() || m.State(x.Trial) != core.Running {
+	if !ok || !r.needed() || !m.Takes(x.Trial, x.Attempt) {
 		return
 	}
 	r.learn(x.Trial, func(name string) float64 { return recorded(x.Metrics, m.Metric(name)) })

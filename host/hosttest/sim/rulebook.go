@@ -41,7 +41,7 @@ func (r *rulebook) read(records [][]byte) error {
 			return err
 		}
 		x, ok := e.(*core.ResultReported)
-		if err := r.check(e, ok && m.State(x.Trial) == core.Running); err != nil {
+		if err := r.check(e, ok && m.Takes(x.Trial, x.Attempt)); err != nil {
 			return fmt.Errorf("event %d: %w", i+1, err)
 		}
 		m.Apply(at, e)

@@ -1,0 +1,106 @@
+package stoprules
+
+import (
+	"testing"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/resource"
+	"github.com/tunehost/tunehost/core/stat"
+	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/inbox"
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// world is a machine on which both of two trials run.
+func world(t *testing.T) *core.Machine {
+	t.Helper()
+	one, err := resource.ParseRequest("cpu=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := resource.ParseBundle("cpu=2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := core.New()
+	var ask core.AskSearcher
+	for _, e := range []core.Event{
+		&core.ExperimentStarted{Spec: core.Spec{Trials: 2, Request: one, Objectives: []core.Objective{{Metric: "score", Mode: stat.Max}}}},
+		&core.HostStarted{Wall: 1, PID: 1, Host: "h"},
+		&core.MetricNamed{ID: 1, Name: "score"},
+		&core.NodeJoined{Node: resource.Node{ID: 1, Capacity: two}},
+	} {
+		for _, a := range m.Apply(1, e) {
+			if a, ok := a.(core.AskSearcher); ok {
+				ask = a
+			}
+		}
+	}
+	some := core.Suggestion{Params: []byte("{}")}
+	m.Apply(2, &core.SuggestionsReceived{Ask: ask.Ask, Suggestions: []core.Suggestion{some, some}[:ask.Count]})
+	if m.State(0) != core.Running || m.State(1) != core.Running {
+		t.Fatal(m.State(0), m.State(1))
+	}
+	return m
+}
+
+func scored(no core.TrialNo, attempt uint32, score float64) inbox.News {
+	return inbox.News{Result: &inbox.Result{Trial: no, Attempt: attempt, Result: sdk.Result{Metrics: []sdk.Metric{{Name: "score", Value: score}}}}}
+}
+
+func level3() *Rules {
+	return New(&config.Experiment{Stop: config.Stop{Plateau: &config.Plateau{Metric: "score", Last: 3}}})
+}
+
+// B-018: a result is judged when all that came before it was applied, and results of
+// different trials together.
+func TestCut(t *testing.T) {
+	left := inbox.News{Event: &core.NodeLeft{Node: 1}}
+	for _, c := range []struct {
+		batch []inbox.News
+		want  int
+	}{
+		{[]inbox.News{scored(0, 1, 1), scored(1, 1, 1), left}, 3},
+		{[]inbox.News{scored(0, 1, 1), scored(1, 1, 1), scored(0, 1, 1)}, 2},
+		{[]inbox.News{left, scored(0, 1, 1)}, 1},
+		{[]inbox.News{scored(1, 1, 1), left, left, scored(0, 1, 1)}, 3},
+	} {
+		if n := level3().Cut(c.batch); n != c.want {
+			t.Errorf("%d of %d are one step; want %d", n, len(c.batch), c.want)
+		}
+		if n := New(&config.Experiment{}).Cut(c.batch); n != len(c.batch) {
+			t.Errorf("without rules, %d of %d", n, len(c.batch))
+		}
+	}
+}
+
+// B-018: what does not count for the trial counts for no rule, for the host that hears
+// it as for the one that finds it in the record.
+func TestOnlyWhatCounts(t *testing.T) {
+	m := world(t)
+	live, recalled := level3(), level3()
+	number := func(string) core.MetricID { return 1 }
+	stopped := 0
+	report := func(n inbox.News) {
+		e := *live.Result(m, number, n.Result)
+		recalled.Recall(m, &e)
+		m.Apply(3, &e)
+		if e.Stop != "" {
+			stopped++
+		}
+	}
+	report(scored(0, 1, 5))
+	report(scored(0, 2, 5)) // of an attempt that is not there
+	report(scored(0, 1, 5))
+	if stopped != 0 {
+		t.Error("two values are taken for three")
+	}
+	if live.results != 2 || recalled.results != 2 {
+		t.Errorf("%d results counted, and %d recalled; want 2", live.results, recalled.results)
+	}
+	report(scored(0, 1, 5))
+	report(scored(0, 1, 5)) // after the stop
+	if stopped != 1 || live.results != 3 || recalled.results != 3 {
+		t.Errorf("stopped %d times after %d results, %d recalled; want once after 3", stopped, live.results, recalled.results)
+	}
+}
