@@ -275,6 +275,10 @@ func (b *books) happened(e core.Event) {
 		b.suggestions(e)
 	case *core.TrialGiven:
 		b.made([]core.Suggestion{e.Suggestion})
+	case *core.TrialReset:
+		if resume := b.w.rig.Resume; b.lives && (resume == "" || e.Scratch == (resume == "errored_resume")) {
+			b.fail("trial %d is reset from scratch: %t, and the user said %q", e.Trial, e.Scratch, resume)
+		}
 	case *core.PluginFailed:
 		b.givenUp(e)
 	case *core.SchedulerDecided:

@@ -216,16 +216,18 @@ func (h *halving) bracket(no core.TrialNo) int {
 }
 
 // compare holds the scheduler's answers against the rule. A trial that it has given up
-// is over for it, even if the user had it go on at that moment.
+// is over for it, even if the user had it go on at that moment. Where that was before,
+// the rule has counted results that the scheduler has not, and compares no more.
 func (h *halving) compare(e *core.SchedulerDecided) error {
+	for _, c := range e.Commands {
+		if c.Kind == core.EndTrial {
+			h.on = h.on && (h.over[c.Trial] || h.held[c.Trial] != atLarge)
+			h.over[c.Trial] = true
+		}
+	}
 	for _, d := range e.Decisions {
 		if must, ok := h.must[d.Number]; ok && h.on && d.Verdict != must {
 			return fmt.Errorf("asha decides %d on result %d, and its rule says %d", d.Verdict, d.Number, must)
-		}
-	}
-	for _, c := range e.Commands {
-		if c.Kind == core.EndTrial {
-			h.over[c.Trial] = true
 		}
 	}
 	return nil

@@ -80,6 +80,7 @@ func draw(seed uint64, r, wide *rand.Rand, o Options) (*plan, error) {
 	}
 	if !o.Narrow && !o.Small {
 		p.widen(wide)
+		p.snapshots = cmp.Or(o.SnapshotEvery, p.snapshots)
 	}
 	return p, p.parse()
 }

@@ -152,6 +152,7 @@ func (m memory) Restore(b []byte) error {
 		m.ear.w.books.fail("a plugin is opened with what is no snapshot of it: %x", b)
 		return errors.New("that is no snapshot")
 	}
+	m.ear.w.log("a plugin goes on from its snapshot of event %d", binary.BigEndian.Uint64(b[8:]))
 	m.ear.hash, m.ear.last = binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])
 	m.ear.events = m.ear.w.memories[binary.BigEndian.Uint64(b[16:])-1]
 	return m.ear.restored(m.ear.events)

@@ -36,6 +36,9 @@ func (p *plan) widen(r *rand.Rand) {
 	if r.IntN(5) == 0 {
 		p.rules(r)
 	}
+	if r.IntN(4) == 0 { // plugins that often go on from where they were
+		p.remembers, p.snapshots, p.faults.plugin = true, 1+r.Uint64N(3), max(p.faults.plugin, 60)
+	}
 	if p.grids && r.IntN(3) > 0 { // one that ends soon
 		p.search(fmt.Sprintf("{plugin: grid, resolution: %d}", 1+r.IntN(2)))
 	}
