@@ -55,7 +55,7 @@ func level3() *Rules {
 // B-018: a result is judged when all that came before it was applied, and results of
 // different trials together.
 func TestCut(t *testing.T) {
-	left := inbox.News{Event: &core.NodeLeft{Node: 1}}
+	left := inbox.News{Event: &core.NodeLeft{ID: 1}}
 	for _, c := range []struct {
 		batch []inbox.News
 		want  int
