@@ -194,9 +194,10 @@ func TestStopRulesAcrossHosts(t *testing.T) {
 	}
 	o.Sets = []string{"budget={when: results >= 30}"}
 	ended := finish(t, o)
-	results, at := 0, 0
+	results, at, had := 0, 0, map[core.TrialNo]uint32{}
 	audit(t, ended.Dir, func(m *core.Machine, e core.Event) {
-		if x, ok := e.(*core.ResultReported); ok && m.State(x.Trial) == core.Running {
+		if x, ok := e.(*core.ResultReported); ok && m.View(x.Trial).Results > had[x.Trial] {
+			had[x.Trial] = m.View(x.Trial).Results
 			if results++; strings.Contains(x.StopAll, "30") && at == 0 {
 				at = results
 			}
