@@ -188,6 +188,9 @@ func Processes(dir string) (list []string) {
 		if bytes.Equal(args, own) { // a fork that has not become another test's program yet: it holds what we do
 			continue
 		}
+		if len(args) == 0 { // its memory is gone: it has ended but for its entry
+			continue
+		}
 		list = append(list, e.Name()+" "+strings.ReplaceAll(string(args), "\x00", " "))
 	}
 	return list
