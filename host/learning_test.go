@@ -73,7 +73,7 @@ func TestLearnFrom(t *testing.T) {
 		}
 		sum, n := 0.0, 0.0
 		for r := range core.TrialNo(2) {
-			if s, ok := first.Summary(core.TrialNo(2*i)+r, first.Metric("score")); ok {
+			if s, ok := scoreOf(first, core.TrialNo(2*i)+r); ok {
 				sum, n = sum+s.Last, n+1
 			}
 		}

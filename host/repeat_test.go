@@ -12,23 +12,24 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/stat"
 	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
 // wobbly is a trainable whose score depends on its parameters and its seed, and
-// which fails with one seed in so many.
+// which fails half-way with one seed in so many.
 func wobbly(failing uint64) sdk.TrainablePlugin {
 	return sdk.TrainablePlugin{
 		Info: sdk.Info{Name: "wobbly", Version: "1", Options: noOptions},
 		Open: func([]byte) (sdk.Trainable, sdk.TrainableTraits, error) {
 			return sdk.TrainFunc(func(_ context.Context, run sdk.Run) error {
 				t := run.Trial()
-				if failing > 0 && t.Seed%failing == 0 {
-					return errors.New("a bad seed")
-				}
 				for i := range 2 {
+					if i > 0 && failing > 0 && t.Seed%failing == 0 {
+						return errors.New("a bad seed")
+					}
 					if err := run.Report(sdk.Result{Metrics: []sdk.Metric{{Name: "score", Value: wobble(t.Params, t.Seed, i)}}}, nil); err != nil {
 						return err
 					}
@@ -45,6 +46,12 @@ func wobble(params []byte, seed uint64, i int) float64 {
 		return math.NaN()
 	}
 	return p.X + float64(i) + float64(seed%1000)/1000
+}
+
+// scoreOf is that of a trial that ended well.
+func scoreOf(m *core.Machine, no core.TrialNo) (s stat.Summary, ok bool) {
+	s, ok = m.Summary(no, m.Metric("score"))
+	return s, ok && m.State(no) == core.Terminated
 }
 
 // ear is a searcher that writes down what it hears, and answers what depends on it.
@@ -161,7 +168,7 @@ func TestRepeatLeavesFailedRunsOut(t *testing.T) {
 	for _, x := range e.heard(sdk.TrialCompleted, sdk.TrialFailed) {
 		sum, n := 0.0, 0
 		for no := core.TrialNo(3 * x.Trial); no < core.TrialNo(3*x.Trial+3); no++ {
-			if s, ok := m.Summary(no, m.Metric("score")); ok {
+			if s, ok := scoreOf(m, no); ok {
 				sum += s.Last
 				n++
 			}
@@ -208,7 +215,7 @@ func TestBestOfRepeats(t *testing.T) {
 	for no := core.TrialNo(0); no < 18; no += 3 {
 		sum, n := 0.0, 0.0
 		for i := range core.TrialNo(3) {
-			if s, ok := x.Machine().Summary(no+i, x.Machine().Metric("score")); ok {
+			if s, ok := scoreOf(x.Machine(), no+i); ok {
 				sum, n = sum+s.Last, n+1
 			}
 		}
