@@ -3,12 +3,12 @@
 //
 // The way through it, which every event goes:
 //
-//	inbox ─▶ Loop.step: translate, record, apply ─▶ crew: searching,
-//	scheduling, training, publishing ─▶ plugins and files ─▶ inbox
+//	inbox ─▶ Loop.step: translate, record, apply ─▶ crew: consulting,
+//	training, telling ─▶ plugins and files ─▶ inbox
 //
 // What has a room of its own knows nothing of this one: host/inbox and host/queue
-// are what waits, host/consulting and host/training are drivers, host/loading finds
-// the plugins. Here is who puts them together: a session, of one host with one
+// are what waits, host/consulting, host/training and host/telling are drivers,
+// host/loading finds the plugins. Here is who puts them together: a session, of one host with one
 // experiment.
 //
 // loop.go is the only caller of the machine, and host/clock where time comes from.
