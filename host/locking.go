@@ -1,8 +1,10 @@
 package host
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/loading"
@@ -47,7 +49,7 @@ func (s *session) writeLock() error {
 	return now.Write(s.dir)
 }
 
-// refsOf are the plugins that the file names.
+// refsOf are the plugins that the file names, in its order.
 func refsOf(e *config.Experiment) []loading.Use {
 	uses := []loading.Use{{Kind: sdk.KindSearcher, Ref: e.Searcher}, {Kind: sdk.KindScheduler, Ref: e.Scheduler}}
 	if e.Trainable != nil && e.Trainable.Plugin != nil {
@@ -58,5 +60,8 @@ func refsOf(e *config.Experiment) []loading.Use {
 			uses = append(uses, loading.Use{Kind: sdk.KindReporter, Ref: ref})
 		}
 	}
+	slices.SortStableFunc(uses, func(a, b loading.Use) int {
+		return cmp.Or(cmp.Compare(a.Ref.Pos.Line, b.Ref.Pos.Line), cmp.Compare(a.Ref.Pos.Column, b.Ref.Pos.Column))
+	})
 	return uses
 }
