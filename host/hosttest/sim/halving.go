@@ -26,6 +26,7 @@ type halving struct {
 	held     map[core.TrialNo]hold
 	last     map[core.TrialNo]resultKey
 	must     map[uint64]core.Verdict
+	of       map[uint64]core.TrialNo // whose result that was
 	// planned is the fewest trials that the scheduler may wait for. When it has
 	// seen them all, it may give up those that it holds.
 	planned, added int
@@ -56,7 +57,7 @@ const (
 func newHalving(p *plan, seed uint64) *halving {
 	o := options(p.scheduler)
 	h := &halving{on: o["plugin"] == "asha", maximum: p.maximum, seed: seed, planned: p.first * max(int(p.experiment.Repeat), 1),
-		next: map[core.TrialNo]int{}, over: map[core.TrialNo]bool{}, held: map[core.TrialNo]hold{}, last: map[core.TrialNo]resultKey{}, must: map[uint64]core.Verdict{}}
+		next: map[core.TrialNo]int{}, over: map[core.TrialNo]bool{}, held: map[core.TrialNo]hold{}, last: map[core.TrialNo]resultKey{}, must: map[uint64]core.Verdict{}, of: map[uint64]core.TrialNo{}}
 	if !h.on {
 		return h
 	}
@@ -113,6 +114,7 @@ func (h *halving) hear(o core.Observation, produced map[resultKey]float64) {
 		}
 	case core.SawResult:
 		if h.held[o.Trial] == atLarge {
+			h.of[o.Number] = o.Trial
 			h.must[o.Number] = h.decide(o.Trial, o.Iteration, h.loss(produced[k]))
 		}
 	case core.SawCompleted:
@@ -216,16 +218,19 @@ func (h *halving) bracket(no core.TrialNo) int {
 }
 
 // compare holds the scheduler's answers against the rule. A trial that it has given up
-// is over for it, even if the user had it go on at that moment. Where that was before,
-// the rule has counted results that the scheduler has not, and compares no more.
+// is over for it, even if the user had it go on at that moment. Where that was before, in
+// this answer or an earlier one, the rule has counted results that the scheduler has not,
+// and compares no more.
 func (h *halving) compare(e *core.SchedulerDecided) error {
+	ended := map[core.TrialNo]bool{}
 	for _, c := range e.Commands {
 		if c.Kind == core.EndTrial {
 			h.on = h.on && (h.over[c.Trial] || h.held[c.Trial] != atLarge)
-			h.over[c.Trial] = true
+			h.over[c.Trial], ended[c.Trial] = true, true
 		}
 	}
 	for _, d := range e.Decisions {
+		h.on = h.on && (!ended[h.of[d.Number]] || d.Verdict == h.must[d.Number])
 		if must, ok := h.must[d.Number]; ok && h.on && d.Verdict != must {
 			return fmt.Errorf("asha decides %d on result %d, and its rule says %d", d.Verdict, d.Number, must)
 		}
