@@ -152,6 +152,7 @@ func (e *ExperimentStarted) apply(m *Machine) {
 
 func (e *SettingsChanged) apply(m *Machine) {
 	e.Spec.Repeat = m.spec.Repeat // numbers of trials depend on it
+	e.Spec.Rules = m.spec.Rules
 	if e.Spec.Extended != m.spec.Extended {
 		m.status = SearcherReady // it is another one, or has more to search
 	}

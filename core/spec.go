@@ -9,6 +9,9 @@ import (
 // that it names. It is recorded with [ExperimentStarted], so that a record can
 // be replayed without either.
 type Spec struct {
+	// Rules is the version of the rules that hold; what it was at the beginning
+	// holds for good.
+	Rules Rules `json:"rules,omitempty"`
 	// Seed is the source of every random choice.
 	Seed uint64 `json:"seed"`
 	// Objectives has at least one entry.

@@ -460,6 +460,9 @@ func (s *session) openPlugins(told, decided uint64) (err error) {
 func (s *session) spec() (core.Spec, error) {
 	spec, err := specOf(s.experiment, s.file.Seed, s.plugins.traits())
 	spec.Manual = s.options.manual
+	if s.begun {
+		spec.Rules = s.machine.Spec().Rules
+	}
 	spec.Start, spec.Extended = s.from, uint32(len(s.file.Extensions))
 	spec.Saves = spec.Saves || s.options.virtual // what is recorded can be gone on with anywhere
 	return spec, err

@@ -22,7 +22,7 @@ func specOf(e *config.Experiment, seed uint64, t traits) (core.Spec, error) {
 		return core.Spec{}, err
 	}
 	s := core.Spec{
-		Seed: seed, Trials: plannedTrials(e), Repeat: repeatOf(e), Concurrency: uint32(e.Concurrency), Request: request,
+		Rules: core.NewestRules, Seed: seed, Trials: plannedTrials(e), Repeat: repeatOf(e), Concurrency: uint32(e.Concurrency), Request: request,
 		WaitForResources: e.WaitForResources, Stop: stopOf(e),
 		Budget: core.Budget{TimeNS: int64(e.Budget.Time), TrialsFailed: uint32(e.Budget.TrialsFailed)},
 		Checkpoint: core.Checkpoint{Every: uint64(e.Checkpoint.Every), AtEnd: e.Checkpoint.AtEnd,

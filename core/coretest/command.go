@@ -69,6 +69,8 @@ func (c command) setting(s *core.Spec, key, v string) (err error) {
 		s.Start = &core.Start{Iteration: uint64(n)}
 	case "repeat":
 		s.Repeat = uint32(n)
+	case "rules":
+		s.Rules = core.Rules(n)
 	case "concurrency":
 		s.Concurrency = uint32(n)
 	case "retries":

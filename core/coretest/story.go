@@ -139,7 +139,7 @@ func (s *Story) note(a core.Action) {
 func (s *Story) events(c command) ([]core.Event, error) {
 	switch c.d.Cmd {
 	case "start":
-		spec, err := c.spec(core.Spec{Trials: 1, StrictMetrics: true})
+		spec, err := c.spec(core.Spec{Rules: core.NewestRules, Trials: 1, StrictMetrics: true})
 		return []core.Event{&core.ExperimentStarted{Spec: spec}}, err
 	case "settings":
 		spec, err := c.spec(*s.M.Spec())

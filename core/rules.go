@@ -1,0 +1,28 @@
+package core
+
+// Rules is the version of the rules by which an experiment is judged. Every rule that a
+// later program changes holds for new experiments alone: a record is replayed by the
+// rules that it was made with, so that its numbers and decisions stay what they were.
+type Rules uint32
+
+// Versions of the rules, oldest first. Each says what is different from the one before.
+const (
+	// RulesV1 is that of records that name none.
+	RulesV1 Rules = iota
+	// RulesV2:
+	//   - Results that follow an undecided one wait in the machine, and are dropped
+	//     when it stops the trial (B-009).
+	//   - A checkpoint that a program has handed over is owed from the result on that
+	//     named it, until it is saved or has failed.
+	//   - A trial keeps the N best checkpoints and its newest (B-053).
+	//   - A trial that goes on with other parameters or from another trial's checkpoint
+	//     begins a new line of values (B-154).
+	//   - A trial that never ran is told apart when the experiment ends.
+	RulesV2
+
+	// NewestRules are those of new experiments.
+	NewestRules = RulesV2
+)
+
+// since says whether the experiment's rules are at least v.
+func (m *Machine) since(v Rules) bool { return m.spec.Rules >= v }
