@@ -197,11 +197,31 @@ func (m *Machine) rest(no TrialNo, l *live) {
 }
 
 func (m *Machine) backToQueue(no TrialNo, l *live) {
+	why, lost := "interrupted", l.lost
+	if lost {
+		why = textNodeLost
+	}
 	m.idle(no)
 	m.move(no, Pending)
-	m.enqueue(no, true)
-	m.tell(Observation{Kind: SawRequeued, To: ToReporters, Trial: no, Attempt: m.trials[no].attempt, Reason: "interrupted"})
+	m.enqueue(no, !lost) // what was interrupted is the first to go on (B-076)
+	m.tell(Observation{Kind: SawRequeued, To: ToReporters, Trial: no, Attempt: m.trials[no].attempt, Reason: why})
 }
+
+// nodeLost ends an attempt whose node is gone. The trial goes on elsewhere, which is not
+// a failure, unless this has happened to it too often (B-075).
+func (m *Machine) nodeLost(no TrialNo) {
+	l := m.liveOf(no)
+	if l.intent == noIntent && m.losses[no] < m.spec.Lost {
+		if m.losses == nil {
+			m.losses = map[TrialNo]uint32{}
+		}
+		m.losses[no]++
+		l.intent, l.lost = toRequeue, true
+	}
+	m.attemptOver(no, &AttemptEnded{Error: textNodeLost})
+}
+
+const textNodeLost = "node lost"
 
 // failed retries while retries are left; only the last failure is told to the
 // searcher and the scheduler (B-071, B-072). A checkpoint that was damaged on

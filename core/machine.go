@@ -33,6 +33,7 @@ type Machine struct {
 	spare    []spare                      // that may go when they take too much
 	full     bool                         // the user was told that they do
 	asked    map[TrialNo]resource.Request // requests of their own
+	losses   map[TrialNo]uint32           // how often each was lost with its node
 	first    map[TrialNo]span             // parameters before an exploit
 
 	freeLives []int32

@@ -262,7 +262,7 @@ func (e *NodeLeft) apply(m *Machine) {
 	}
 	m.nodes--
 	for _, no := range m.lostWith(e.ID) {
-		m.attemptOver(no, &AttemptEnded{Error: "node lost"})
+		m.nodeLost(no)
 	}
 }
 

@@ -47,6 +47,9 @@ type Spec struct {
 
 	// Retries is how often a failed trial is run again; negative: always.
 	Retries int32 `json:"retries,omitempty"`
+	// Lost is how often a trial may lose its node before that counts as a failure
+	// of the trial (B-075).
+	Lost uint32 `json:"lost,omitempty"`
 	// FailFast: the first trial in ERROR stops the others (B-073).
 	FailFast bool `json:"fail_fast,omitempty"`
 	// FailRaise: the first trial in ERROR ends the experiment at once.

@@ -119,6 +119,7 @@ type live struct {
 	last      bool // Done was said
 	reported  bool
 	over      bool    // the attempt has ended; its saves have not
+	lost      bool    // with its node
 	verdict   Verdict // decided, and not yet carried out
 	end       AttemptEnded
 	saving    uint32

@@ -28,7 +28,7 @@ func specOf(e *config.Experiment, seed uint64, t traits) (core.Spec, error) {
 		Checkpoint: core.Checkpoint{Every: uint64(e.Checkpoint.Every), AtEnd: e.Checkpoint.AtEnd,
 			Keep: uint32(e.Checkpoint.Keep), Score: e.Checkpoint.Score, Mode: modeOf(e.Checkpoint.Mode), DiskBytes: e.Checkpoint.Disk,
 			PausesInMemory: e.Checkpoint.PausesInMemory},
-		Retries: int32(e.Failures.Retries), FailFast: e.Failures.FailFast, FailRaise: e.Failures.Raise,
+		Retries: int32(e.Failures.Retries), Lost: uint32(e.Failures.Lost), FailFast: e.Failures.FailFast, FailRaise: e.Failures.Raise,
 		StrictMetrics: e.StrictMetrics, Independent: t.searcher.Independent, Quiet: t.scheduler.Quiet,
 		RunAhead: uint32(t.scheduler.RunAhead), Saves: t.trainable.Saves,
 	}

@@ -24,7 +24,7 @@ func (w *World) request() *resource.Request {
 func (w *World) settings() core.Spec {
 	s := core.Spec{Rules: core.NewestRules, Seed: 1, Trials: int64(w.r.IntN(9)), Concurrency: uint32(w.r.IntN(4)), Request: *w.request(),
 		Objectives: []core.Objective{{Metric: "acc", Mode: stat.Max}}, WaitForResources: !w.one(5), Manual: w.one(8),
-		Retries: int32(w.r.IntN(5) - 1), FailFast: w.one(16), FailRaise: w.one(16), StrictMetrics: !w.one(4),
+		Retries: int32(w.r.IntN(5) - 1), Lost: w.r.Uint32N(3), FailFast: w.one(16), FailRaise: w.one(16), StrictMetrics: !w.one(4),
 		Independent: w.one(3), Quiet: w.one(4), RunAhead: uint32(max(0, w.r.IntN(5)-2)), Saves: !w.one(3)}
 	if s.Trials == 0 {
 		s.Trials = -1

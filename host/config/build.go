@@ -288,7 +288,7 @@ func (b *builder) running() {
 func (b *builder) failures() {
 	n := b.at("failures")
 	f := fields{n, failures}
-	b.e.Failures = Failures{Retries: f.integer("retries"), FailFast: f.text("fail_fast") != "false", Raise: f.text("fail_fast") == "raise"}
+	b.e.Failures = Failures{Retries: f.integer("retries"), Lost: f.integer("lost"), FailFast: f.text("fail_fast") != "false", Raise: f.text("fail_fast") == "raise"}
 	if b.e.Failures.FailFast && b.e.Failures.Retries != 0 {
 		b.fail(n.get("fail_fast").pos, "found fail_fast with retries, expected one of them")
 	}

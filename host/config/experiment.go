@@ -213,6 +213,8 @@ type Checkpoint struct {
 type Failures struct {
 	// Retries is -1 for no end.
 	Retries int64
+	// Lost is how often a trial may lose its node before that is a failure.
+	Lost int64
 	// FailFast stops all others at the first failure; Raise leaves at once.
 	FailFast, Raise bool
 }

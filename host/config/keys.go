@@ -94,6 +94,7 @@ var checkpoint = &object{like: "{every: 10}", keys: []key{
 }}
 
 var failures = &object{like: "{retries: 3}", keys: []key{
+	{name: "lost", what: "how often a trial may lose the machine that it runs on before that counts as a failure", shape: integer(0), value: "10"},
 	{name: "retries", what: "how often a failed trial is started again; -1: without end", shape: integer(-1), value: "0"},
 	{name: "fail_fast", what: "stop all at the first failure; raise: leave at once", shape: oneOf("false", "true", "raise"), value: "false"},
 }}
