@@ -33,8 +33,11 @@ type Machine struct {
 	spare    []spare                      // that may go when they take too much
 	full     bool                         // the user was told that they do
 	asked    map[TrialNo]resource.Request // requests of their own
-	losses   map[TrialNo]uint32           // how often each was lost with its node
-	first    map[TrialNo]span             // parameters before an exploit
+	// overcommitted is what the trial asks for that runs beyond what is free
+	// (Spec.Overcommit); nil: none does.
+	overcommitted *resource.Request
+	losses        map[TrialNo]uint32 // how often each was lost with its node
+	first         map[TrialNo]span   // parameters before an exploit
 
 	freeLives []int32
 	counts    [states]int

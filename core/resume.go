@@ -43,7 +43,7 @@ func (m *Machine) unplug() {
 	for i := range m.lives {
 		m.lives[i].placed, m.lives[i].placement = false, resource.Placement{}
 	}
-	m.running = 0
+	m.running, m.overcommitted = 0, nil
 }
 
 func (m *Machine) takeUp(no TrialNo) {

@@ -27,7 +27,13 @@ func (m *Machine) startNext() bool {
 	r := m.request(no)
 	p, ok := m.place(r)
 	if !ok {
+		p, ok = m.beyond(r)
+	}
+	if !ok {
 		return m.refuseIfNever(no, r, q)
+	}
+	if p.Beyond {
+		m.overcommitted = &r
 	}
 	q.pop()
 	m.start(no, p)
@@ -153,7 +159,11 @@ func (m *Machine) room(limit int) int {
 	if m.spec.Manual {
 		return min(limit, m.offers)
 	}
-	return m.ledger.Room(m.spec.Request, limit)
+	room := m.ledger.Room(m.spec.Request, limit)
+	if _, more := m.beyond(m.spec.Request); more && room < limit {
+		room++
+	}
+	return room
 }
 
 func (e *SuggestionsReceived) apply(m *Machine) {

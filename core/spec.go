@@ -25,6 +25,8 @@ type Spec struct {
 	Concurrency uint32 `json:"concurrency,omitempty"`
 	// Request is what each trial needs unless it has a request of its own.
 	Request resource.Request `json:"request"`
+	// Overcommit: one trial at a time may be started beyond what is free (B-036).
+	Overcommit bool `json:"overcommit,omitempty"`
 	// WaitForResources: a request that no node can ever meet waits (B-035).
 	WaitForResources bool `json:"wait_for_resources,omitempty"`
 	// Manual: trials are started only on offers, by a caller who trains

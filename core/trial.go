@@ -213,6 +213,10 @@ func (m *Machine) release(l *live) {
 	if m.spec.Manual {
 		return
 	}
+	if l.placement.Beyond {
+		m.overcommitted, l.placement = nil, resource.Placement{}
+		return
+	}
 	if err := m.ledger.Release(l.placement); err != nil {
 		panic("core: " + err.Error())
 	}

@@ -128,9 +128,6 @@ func (m *Machine) Running() int { return m.running }
 // Planned is how many trials were made of the planned ones.
 func (m *Machine) Planned() int64 { return m.planned }
 
-// Usage lists the resources with what is granted of them.
-func (m *Machine) Usage() []resource.Usage { return m.ledger.Usage() }
-
 // NodeName is the name of a node, as messages have it.
 func (m *Machine) NodeName(id uint32) string { return m.ledger.NodeName(id) }
 

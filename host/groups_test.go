@@ -333,8 +333,8 @@ trials: 3
 	}
 }
 
-// B-036: nothing is started beyond what is free. The file has no key that allows it:
-// wait_for_resources lets trials wait for what is not there, and no more.
+// B-036: without overcommit nothing is started beyond what is free: wait_for_resources
+// lets trials wait for what is not there, and no more.
 func TestWaitingStartsNothingBeyond(t *testing.T) {
 	o, seen := quiet(t, `
 version: 1

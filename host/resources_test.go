@@ -16,6 +16,31 @@ import (
 	"github.com/tunehost/tunehost/host/telling"
 )
 
+// B-036: with overcommit one trial runs beyond what is free, and no second one. Each trial
+// waits until another has begun, which happens only beyond the one CPU.
+func TestOvercommit(t *testing.T) {
+	o, _ := quiet(t, `
+version: 1
+objective: {metric: score, mode: max}
+trainable:
+  command: [sh, -c, 'touch ../begun-$TUNEHOST_TRIAL_ID; until [ $(ls ../begun-* | wc -l) -ge 2 ]; do sleep 0.01; done; echo "{{\"score\": 1}}"']
+  deadline: 60s
+space: {x: {uniform: [0, 1]}}
+overcommit: true
+trials: 6
+`)
+	o.Resources = "cpu=1"
+	ended := finish(t, o)
+	m := audit(t, ended.Dir, func(m *core.Machine, _ core.Event) {
+		if m.Running() == 2 && !strings.HasPrefix(fmt.Sprint(m.Usage()), "[cpu 2/1") {
+			t.Errorf("two trials run and %s is in use", m.Usage())
+		}
+	})
+	if got := mostRunning(t, ended.Dir); got != 2 || m.Count(core.Terminated) != 6 {
+		t.Errorf("%d trials ran at a time, want 2; %d ended well", got, m.Count(core.Terminated))
+	}
+}
+
 // B-031: two trials share a GPU, both see it, and no third one runs.
 func TestFractionsOfAGPU(t *testing.T) {
 	o, _ := quiet(t, `

@@ -23,7 +23,7 @@ func specOf(e *config.Experiment, seed uint64, t traits) (core.Spec, error) {
 	}
 	s := core.Spec{
 		Rules: core.NewestRules, Seed: seed, Trials: plannedTrials(e), Repeat: repeatOf(e), Concurrency: uint32(e.Concurrency), Request: request,
-		WaitForResources: e.WaitForResources, Stop: stopOf(e),
+		WaitForResources: e.WaitForResources, Overcommit: e.Overcommit, Stop: stopOf(e),
 		Budget: core.Budget{TimeNS: int64(e.Budget.Time), TrialsFailed: uint32(e.Budget.TrialsFailed)},
 		Checkpoint: core.Checkpoint{Every: uint64(e.Checkpoint.Every), AtEnd: e.Checkpoint.AtEnd,
 			Keep: uint32(e.Checkpoint.Keep), Score: e.Checkpoint.Score, Mode: modeOf(e.Checkpoint.Mode), DiskBytes: e.Checkpoint.Disk,

@@ -16,6 +16,7 @@ type account struct {
 	request *resource.Request // its own
 	held    resource.Request  // of the attempt that runs
 	slots   []resource.Slot
+	beyond  bool // nothing was granted for it
 	attempt uint32
 	live    bool
 	last    bool // Done was said
@@ -61,8 +62,28 @@ func (t *account) standsOn(node uint32) bool {
 	return slices.ContainsFunc(t.slots, func(s resource.Slot) bool { return s.Node == node })
 }
 
+// mayStandOn checks a placement that nothing was granted for: one at a time, of trials
+// for which there is no room.
+func (a *audit) mayStandOn(t *account, p resource.Placement) error {
+	if !p.Beyond {
+		return nil
+	}
+	if !a.spec.Overcommit || a.fits(t) {
+		return errors.New("it is started beyond what is free")
+	}
+	for _, other := range a.trials {
+		if other.beyond && len(other.slots) > 0 {
+			return fmt.Errorf("it is started beyond what is free, and so is %d", other.no)
+		}
+	}
+	return nil
+}
+
 // charge adds what the trial holds of a node.
 func (t *account) charge(node uint32, s core.Spec, to map[string]resource.Amount) {
+	if t.beyond {
+		return
+	}
 	for i, slot := range t.slots {
 		if slot.Node != node {
 			continue
@@ -171,7 +192,10 @@ func (a *audit) start(x core.StartAttempt) error {
 	case a.onHold:
 		return errors.New("the user has paused the experiment")
 	}
-	t.live, t.attempt, t.held, t.slots = true, x.Attempt, t.asks(a.spec), x.Placement.Slots
+	if err := a.mayStandOn(t, x.Placement); err != nil {
+		return err
+	}
+	t.live, t.attempt, t.held, t.slots, t.beyond = true, x.Attempt, t.asks(a.spec), x.Placement.Slots, x.Placement.Beyond
 	t.accepted, t.credits, t.refused = 0, 0, false
 	if x.Restore.ID == 0 {
 		if !a.spec.Manual { // there, the caller keeps its state

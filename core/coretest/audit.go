@@ -312,6 +312,13 @@ func (a *audit) resources() error {
 			used[name] = used[name].Add(x)
 		}
 	}
+	for _, t := range a.trials {
+		if t.beyond && len(t.slots) > 0 {
+			for _, it := range t.held.Bundles()[0].Items() {
+				used[it.Name] = used[it.Name].Add(it.Amount)
+			}
+		}
+	}
 	for _, u := range a.m.Usage() {
 		if !a.spec.Manual && used[u.Name] != u.Used {
 			return fmt.Errorf("%s, but trials hold %s", u, used[u.Name])

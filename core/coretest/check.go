@@ -26,7 +26,7 @@ func Check(m *core.Machine) error {
 
 func checkResources(m *core.Machine, running int) error {
 	for _, u := range m.Usage() {
-		if u.Total.Cmp(u.Used) < 0 {
+		if !m.Overcommitted() && u.Total.Cmp(u.Used) < 0 {
 			return fmt.Errorf("%s: more is granted than exists", u)
 		}
 		if running == 0 && u.Used != (resource.Amount{}) {

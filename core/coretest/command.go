@@ -71,6 +71,8 @@ func (c command) setting(s *core.Spec, key, v string) (err error) {
 		s.Repeat = uint32(n)
 	case "rules":
 		s.Rules = core.Rules(n)
+	case "overcommit":
+		s.Overcommit = true
 	case "lost":
 		s.Lost = uint32(n)
 	case "concurrency":

@@ -23,7 +23,7 @@ func (w *World) request() *resource.Request {
 // settings makes the experiment of this world.
 func (w *World) settings() core.Spec {
 	s := core.Spec{Rules: core.NewestRules, Seed: 1, Trials: int64(w.r.IntN(9)), Concurrency: uint32(w.r.IntN(4)), Request: *w.request(),
-		Objectives: []core.Objective{{Metric: "acc", Mode: stat.Max}}, WaitForResources: !w.one(5), Manual: w.one(8),
+		Objectives: []core.Objective{{Metric: "acc", Mode: stat.Max}}, WaitForResources: !w.one(5), Overcommit: w.one(3), Manual: w.one(8),
 		Retries: int32(w.r.IntN(5) - 1), Lost: w.r.Uint32N(3), FailFast: w.one(16), FailRaise: w.one(16), StrictMetrics: !w.one(4),
 		Independent: w.one(3), Quiet: w.one(4), RunAhead: uint32(max(0, w.r.IntN(5)-2)), Saves: !w.one(3)}
 	if s.Trials == 0 {

@@ -105,6 +105,9 @@ func printStart(a core.StartAttempt) string {
 			text += " gpu " + strings.Join(slot.Devices, ",")
 		}
 	}
+	if a.Placement.Beyond {
+		text += " beyond what is free"
+	}
 	switch {
 	case a.Restore.Trial == core.NoTrial:
 		text += fmt.Sprintf(" from the checkpoint given, at %d", a.Restore.Iteration)

@@ -134,7 +134,7 @@ func mode(t *rapid.T) stat.Mode {
 
 var spec = rapid.Custom(func(t *rapid.T) core.Spec {
 	return core.Spec{
-		Rules: core.Rules(u32(t)), Seed: u64(t), Trials: rapid.Int64().Draw(t, "trials"), Concurrency: u32(t), Lost: u32(t), Repeat: u32(t), Request: parse("cpu=2,gpu=0.5"),
+		Rules: core.Rules(u32(t)), Seed: u64(t), Trials: rapid.Int64().Draw(t, "trials"), Concurrency: u32(t), Lost: u32(t), Overcommit: yes(t), Repeat: u32(t), Request: parse("cpu=2,gpu=0.5"),
 		Objectives:       rapid.SliceOfN(rapid.Custom(func(t *rapid.T) core.Objective { return core.Objective{Metric: name(t), Mode: mode(t)} }), 0, 2).Draw(t, "objectives"),
 		WaitForResources: yes(t), Manual: yes(t), Retries: rapid.Int32().Draw(t, "retries"), FailFast: yes(t), FailRaise: yes(t),
 		Stop: core.StopRules{Iteration: u64(t), TimeNS: rapid.Int64().Draw(t, "time"), Metrics: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) core.MetricRule {

@@ -33,7 +33,9 @@ type Slot struct {
 // request. Slots are read only, and outlive the release. When trials of equal
 // requests follow each other, the placement is handed on as it is.
 type Placement struct {
-	Slots  []Slot
+	Slots []Slot
+	// Beyond: it stands on what others hold, and nothing was granted (Ledger.Beyond).
+	Beyond bool
 	hold   uint32
 	serial uint64
 }
@@ -193,7 +195,7 @@ func (l *Ledger) commit(r Request) Placement {
 	l.held++
 	l.last++
 	h.serial = l.last
-	return Placement{h.slots(), i, h.serial}
+	return Placement{Slots: h.slots(), hold: i, serial: h.serial}
 }
 
 func (l *Ledger) charge(b *need, sum func(a, b Amount) Amount) {

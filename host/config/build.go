@@ -281,7 +281,23 @@ func (b *builder) running() {
 	b.e.Reuse = b.at("reuse").text
 	b.e.StrictMetrics = b.at("strict_metrics").text == "true"
 	b.e.WaitForResources = b.at("wait_for_resources").text == "true"
+	b.overcommit()
 	b.failures()
+}
+
+// overcommit starts one trial beyond what is free. That makes sense for a plain request:
+// a GPU cannot be handed out twice, and a group would wait for its other members.
+func (b *builder) overcommit() {
+	n := b.at("overcommit")
+	if b.e.Overcommit = n.text == "true"; !b.e.Overcommit {
+		return
+	}
+	if gpu, asked := b.e.Resources["gpu"]; asked && gpu != "0" {
+		b.fail(n.pos, "found overcommit with trials that ask for gpu, which cannot be handed out twice; leave one of them out")
+	}
+	if b.e.Placement != nil {
+		b.fail(n.pos, "found overcommit with placement, expected one of them")
+	}
 }
 
 // failures: fail_fast with retries contradict each other (B-073).

@@ -66,6 +66,8 @@ type Experiment struct {
 	Repeat           int64
 	StrictMetrics    bool
 	WaitForResources bool
+	// Overcommit: one trial at a time may be started beyond what is free.
+	Overcommit bool
 
 	// Storage is a directory or a URL.
 	Storage string

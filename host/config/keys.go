@@ -213,6 +213,7 @@ var experiment = &object{
 		{"reuse", "whether processes serve several trials", oneOf("auto", "true", "false"), `"auto"`, Taken},
 		{"repeat", "runs of each suggestion with other seeds; their mean counts", repeats, "1", Ignored},
 		{"strict_metrics", "whether a missing metric fails the trial", boolean, "true", Taken},
+		{"overcommit", "whether one trial at a time may start beyond what is free", boolean, "false", Taken},
 		{"wait_for_resources", "whether trials wait for resources that do not exist yet", boolean, "false", Taken},
 		{"storage", "directory or URL of the results", text, `"./results"`, Ignored},
 		{"log", "whether, or to which files, output is written", logShape, "true", Taken},
