@@ -27,13 +27,7 @@ func (m *Machine) startNext() bool {
 	r := m.request(no)
 	p, ok := m.place(r)
 	if !ok {
-		p, ok = m.beyond(r)
-	}
-	if !ok {
 		return m.refuseIfNever(no, r, q)
-	}
-	if p.Beyond {
-		m.overcommitted = &r
 	}
 	q.pop()
 	m.start(no, p)
@@ -63,7 +57,10 @@ func (m *Machine) slotFree() bool {
 
 func (m *Machine) place(r resource.Request) (resource.Placement, bool) {
 	if !m.spec.Manual {
-		return m.ledger.Place(r)
+		if p, ok := m.ledger.Place(r); ok {
+			return p, true
+		}
+		return m.beyond(r)
 	}
 	if m.offers == 0 {
 		return resource.Placement{}, false
@@ -104,6 +101,10 @@ func (m *Machine) start(no TrialNo, p resource.Placement) {
 	t.attemptAt, t.lastAt, t.reason = m.now, m.now, 0
 	l := m.liveOf(no)
 	l.begin(p)
+	if p.Beyond {
+		r := m.request(no)
+		m.overcommitted = &r
+	}
 	m.adopt(no)
 	ref := m.restorePoint(no)
 	_, memory := m.source(no)
