@@ -24,7 +24,8 @@ trainable: {command: [python3, train.py]}
 
 // TestMistakes tells the mistakes that users make: testdata/mistakes/*, run with
 // -rewrite to regenerate. `parse` is a whole file, `with` is completed by what
-// every file needs; without=KEY leaves one of these lines out, set= is --set.
+// every file needs; without=KEY leaves one of these lines out, set= is --set, recorded
+// reads it as the first tunehost did.
 //
 // B-073, B-103, B-104, B-106
 func TestMistakes(t *testing.T) {
@@ -37,7 +38,10 @@ func TestMistakes(t *testing.T) {
 			}
 			var options []Option
 			for _, arg := range d.CmdArgs {
-				if arg.Key == "set" {
+				switch arg.Key {
+				case "recorded":
+					options = append(options, Recorded(1))
+				case "set":
 					options = append(options, WithSet(strings.Join(arg.Vals, ",")))
 				}
 			}

@@ -75,6 +75,10 @@ func (b *builder) metricRule(e entry) {
 	} else {
 		x, _ := e.value.float()
 		rule.Reach, rule.Mode = &x, b.modeOf(e.name)
+		if known != nil && isLoss(e.name) {
+			b.warn(e.pos, "%s is no objective, so that it is met by values of %s and more; where less is better write %s: {below: %s}",
+				quote(e.name), e.value.text, e.name, e.value.text)
+		}
 	}
 	b.e.Stop.Metrics = append(b.e.Stop.Metrics, rule)
 }

@@ -235,7 +235,22 @@ func (o *optionErrors) unknown(path []string, name string) {
 	if known := schemaKeys(o.schema, path); len(known) > 0 {
 		expected = expectedOrNearest(name, known)
 	}
+	if instead := optionsElsewhere[name]; instead != "" && len(path) == 0 {
+		expected = "; " + instead
+	}
 	o.fail(o.ref.keyPos(path, name), "unknown option %s of %s%s", quote(name), o.ref.Name, expected)
+}
+
+// optionsElsewhere are options of other tuners that are no option here.
+var optionsElsewhere = map[string]string{
+	"time_attr":      "iterations are what is counted: leave it out",
+	"metric":         "it is the objective's: write objective: {metric: NAME, mode: min or max} at the top level",
+	"mode":           "it is the objective's: write objective: {metric: NAME, mode: min or max} at the top level",
+	"max_concurrent": "write concurrency: N at the top level",
+	"seed":           "write seed: N at the top level",
+	"random_state":   "write seed: N at the top level",
+	"num_samples":    "write trials: N at the top level",
+	"max_trials":     "write trials: N at the top level",
 }
 
 // schemaKeys are the properties that a schema declares at a path of properties.

@@ -3,6 +3,7 @@ package config
 import (
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -142,6 +143,22 @@ func hasMultiple(low, high, step float64) bool {
 	return math.Floor(high/step+slack) >= math.Ceil(low/step-slack)
 }
 
+// noParameter: a choice is handed over as it is, so that a parameter in it would never
+// get a value.
+func (b *builder) noParameter(d decl, item *node) {
+	c := parseCall(item.text)
+	switch {
+	case !b.strict:
+	case hasForm(item):
+		b.fail(item.pos, "found a parameter inside %s, which would be handed over as a map; give it a name of its own that exists "+
+			"where it is chosen, such as %s_a: {uniform: [0, 1], when: \"%s == 'a'\"} beside %s: {choice: [a, b]}",
+			d.form, d.name, strings.ReplaceAll(d.name, "/", "."), d.name)
+	case item.kind == textKind && c != nil:
+		b.fail(item.pos, "found %s inside %s, which is not run as code; give it a name of its own, such as %s: %s",
+			quote(item.text), d.form, d.name, c.instead())
+	}
+}
+
 func (b *builder) choices(d decl) [][]byte {
 	if d.value.kind != listKind {
 		b.fail(d.value.pos, "found %s, expected %s: [value, …]", d.value.describe(), d.form)
@@ -153,6 +170,7 @@ func (b *builder) choices(d decl) [][]byte {
 	var choices [][]byte
 	seen := map[string]bool{}
 	for _, item := range d.value.items {
+		b.noParameter(d, item)
 		canonical := string(item.sortedJSON())
 		if seen[canonical] {
 			b.fail(item.pos, "value %s is there twice", clip(string(item.json())))

@@ -16,6 +16,20 @@ type Option func(*settings)
 type settings struct {
 	sets        []string
 	noTrainable bool
+	reading     int
+}
+
+// Reading is the newest way to read a file. What a file says may come to mean something
+// else, or become a mistake, in a later one; a recorded experiment is read as it was read
+// when it began.
+//
+//	1: lists are constants; {value: X} is a group with a parameter "value"
+//	2: a list is a mistake; {value: X} is a constant; what is pasted of other tuners is a mistake
+const Reading = 2
+
+// Recorded reads a file as a tunehost of that reading did; 0 is the first.
+func Recorded(reading int) Option {
+	return func(s *settings) { s.reading = max(reading, 1) }
 }
 
 // WithSet applies KEY=VALUE over the file: KEY is a path of names joined with
@@ -53,7 +67,7 @@ func Load(path string, options ...Option) (*Experiment, error) {
 // Parse reads an experiment; name is the file's name for messages and the
 // experiment's default name. The error is [Errors].
 func Parse(name string, data []byte, options ...Option) (*Experiment, error) {
-	var set settings
+	set := settings{reading: Reading}
 	for _, o := range options {
 		o(&set)
 	}

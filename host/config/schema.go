@@ -110,7 +110,11 @@ func addTrainables(trainable map[string]any, infos []sdk.Info) {
 
 // spaceShape is the map of parameters; what is in it is checked by the builder.
 var spaceShape = &special{
-	test: func(p *problems, n *node) { anyMap.check(p, n) },
+	test: func(p *problems, n *node) {
+		if n.kind != mapKind {
+			p.fail(n.pos, "found %s, expected a map such as {lr: {loguniform: [1e-4, 1]}, units: {int: [8, 128]}}", n.describe())
+		}
+	},
 	json: func() map[string]any {
 		return map[string]any{"type": "object", "additionalProperties": map[string]any{"$ref": "#/$defs/parameter"}}
 	},
@@ -121,10 +125,13 @@ var spaceShape = &special{
 func parameterSchema() map[string]any {
 	rules := []any{}
 	for _, form := range forms {
+		if form == "value" {
+			continue // beside other keys it is the name of a parameter
+		}
 		has := map[string]any{"type": "object", "required": []any{form}, "properties": map[string]any{form: map[string]any{"type": formType(form)}}}
 		rules = append(rules, map[string]any{"if": has, "then": formSchema(form)})
 	}
-	return map[string]any{"allOf": rules}
+	return map[string]any{"not": map[string]any{"type": "array"}, "allOf": rules}
 }
 
 func formType(form string) string {

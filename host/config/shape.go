@@ -75,6 +75,10 @@ func (o *object) check(p *problems, n *node) {
 		return
 	}
 	for _, e := range n.keys {
+		if strings.Contains(e.name, ")") && e.value.kind == nullKind {
+			p.fail(e.pos, "found %s as a key; an expression with a comma needs quotes around it", quote(e.name))
+			continue
+		}
 		if s := o.find(e.name); s != nil {
 			s.check(p, e.value)
 			continue

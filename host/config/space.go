@@ -32,9 +32,10 @@ type decl struct {
 var modifiers = map[string][]string{
 	"uniform": {"step", "when"}, "loguniform": {"step", "when"}, "int": {"step", "log", "when"}, "normal": {"step", "when"},
 	"choice": {"when"}, "ordinal": {"when"}, "grid": {"when"}, "sample": {"when"},
+	"value": {"when"},
 }
 
-var forms = []string{"uniform", "loguniform", "int", "normal", "choice", "ordinal", "grid", "sample"}
+var forms = []string{"uniform", "loguniform", "int", "normal", "choice", "ordinal", "grid", "sample", "value"}
 
 // foreign are forms of other tuners, and what to write instead.
 var foreign = map[string]string{
@@ -62,9 +63,9 @@ func (b *builder) space() {
 	var searched, derived []decl
 	for _, d := range decls {
 		switch {
-		case d.form == "" && len(d.whens) == 0:
+		case d.isConstant() && len(d.whens) == 0:
 			b.constant(d)
-		case d.form == "" || d.form == "sample":
+		case d.isConstant() || d.form == "sample":
 			derived = append(derived, d)
 			b.e.scope.Computed = append(b.e.scope.Computed, d.name)
 		default:
@@ -82,6 +83,8 @@ func (b *builder) space() {
 		b.validate(searched)
 	}
 }
+
+func (d *decl) isConstant() bool { return d.form == "" || d.form == "value" }
 
 // validate asks the space itself, which knows more of what no searcher can work
 // with: each parameter alone, so that the mistake has its place.
@@ -113,7 +116,11 @@ func (b *builder) group(n *node, prefix string, whens []*node) (decls []decl) {
 		}
 		whens = append(slices.Clone(whens), own)
 	}
-	for _, e := range n.keys {
+	keys := n.keys
+	if b.strict {
+		keys = rejoined(keys)
+	}
+	for _, e := range keys {
 		if e.name == "when" && prefix != "" || !b.goodName(e) {
 			continue
 		}
@@ -128,27 +135,99 @@ func (b *builder) member(e entry, name string, whens []*node) []decl {
 		b.fail(e.pos, "the name %s has %d bytes, the limit is %d", quote(name), len(name), maxNameBytes)
 		return nil
 	}
-	if n.kind == listKind {
-		b.noFormInside(n)
+	if n.kind == listKind && !b.noFormInside(n) {
+		return nil
+	}
+	if b.strict && b.isPasted(e) {
+		return nil
 	}
 	if n.kind != mapKind || len(n.keys) == 0 {
 		return []decl{{name: name, pos: e.pos, value: n, whole: n, whens: whens}}
 	}
-	form := formOf(n)
+	form := b.formOf(n)
 	switch {
 	case form != "":
 		return b.parameter(e, name, form, whens)
-	case b.looksForeign(n):
+	case b.strict && b.isDescribed(e), b.looksForeign(n):
 		return nil
 	}
 	return b.group(n, name+"/", whens)
 }
 
+// isPasted finds values that are no constants: lists, and code of other tuners.
+func (b *builder) isPasted(e entry) bool {
+	n := e.value
+	if n.kind == listKind {
+		b.fail(n.pos, "found a list, expected a parameter: choice or grid? Write %s: {choice: %s} to try one of them in each trial, "+
+			"{grid: [...]} to try every one, {value: [...]} for a list that is a constant", e.name, flowList(n))
+		return true
+	}
+	if n.kind != textKind {
+		return false
+	}
+	if c := parseCall(n.text); c != nil {
+		b.fail(n.pos, "found %s, which is not run as code; write %s: %s, or {value: TEXT} for the text itself", quote(n.text), e.name, c.instead())
+		return true
+	}
+	return false
+}
+
+// isDescribed finds maps by which other tuners describe a parameter.
+func (b *builder) isDescribed(e entry) bool {
+	meant := described(e.value)
+	if meant == "" {
+		return false
+	}
+	b.fail(e.value.pos, "found a parameter as another tuner writes it; write %s: %s, or {value: {...}} for a constant map", e.name, meant)
+	return true
+}
+
+// rejoined puts a value that is code together again: in a map in braces a comma ends
+// it, and what follows reads as keys without values.
+func rejoined(keys []entry) (out []entry) {
+	for i := 0; i < len(keys); i++ {
+		e := keys[i]
+		for e.value.kind == textKind && callInner.MatchString(e.value.text) && open(e.value.text) > 0 &&
+			i+1 < len(keys) && keys[i+1].value.kind == nullKind {
+			i++
+			whole := *e.value
+			whole.text += ", " + keys[i].name
+			e.value = &whole
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+func open(text string) int { return strings.Count(text, "(") - strings.Count(text, ")") }
+
 // formOf says which form a map is: it has a key of that name whose value is not
 // a map itself.
+func (b *builder) formOf(n *node) string {
+	if form := formOf(n); form != "" || !b.strict {
+		return form
+	}
+	if v := n.get("value"); v != nil && allModifiers(n, "value") && (v.kind != mapKind || !hasForm(v)) {
+		return "value"
+	}
+	return ""
+}
+
+// hasForm says whether a parameter is in n.
+func hasForm(n *node) bool {
+	found := n.kind == mapKind && formOf(n) != ""
+	for _, e := range n.keys {
+		found = found || hasForm(e.value)
+	}
+	for _, item := range n.items {
+		found = found || hasForm(item)
+	}
+	return found
+}
+
 func formOf(n *node) string {
 	for _, form := range forms {
-		if v := n.get(form); v != nil && v.kind != mapKind {
+		if v := n.get(form); form != "value" && v != nil && v.kind != mapKind {
 			if onlyKnown := v.kind == listKind || v.kind == textKind; onlyKnown || allModifiers(n, form) {
 				return form
 			}
@@ -195,12 +274,15 @@ func allBounds(n *node, name string) bool {
 	return true
 }
 
-func (b *builder) noFormInside(n *node) {
+func (b *builder) noFormInside(n *node) bool {
+	ok := true
 	for _, item := range n.items {
 		if item.kind == mapKind && len(item.keys) == 1 && formOf(item) != "" && item.keys[0].value.kind == listKind {
 			b.fail(item.pos, "found a parameter inside a list, which would never get a value; expected it under a name of its own")
+			ok = false
 		}
 	}
+	return ok
 }
 
 func (b *builder) goodName(e entry) bool {

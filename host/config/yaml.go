@@ -31,6 +31,7 @@ const (
 type reader struct {
 	*problems
 	file    string
+	text    string
 	anchors map[string]ast.Node
 	open    map[string]bool // anchors whose alias is being expanded
 	nodes   int
@@ -74,6 +75,7 @@ func (r *reader) parse(data []byte) (body ast.Node, problem *Error) {
 	if json.Valid([]byte(text)) { // JSON may be indented with tabs, YAML may not
 		text = strings.ReplaceAll(text, "\t", " ")
 	}
+	r.text = text
 	tokens := lexer.Tokenize(text)
 	if err := r.limits(tokens); err != nil {
 		return nil, err
@@ -105,9 +107,25 @@ func (r *reader) single(file *ast.File) (ast.Node, *Error) {
 func (r *reader) syntax(err error) *Error {
 	var s *yaml.SyntaxError
 	if errors.As(err, &s) && s.GetToken() != nil {
-		return &Error{r.pos(s.GetToken()), oneLine("not YAML: " + s.GetMessage())}
+		pos := r.pos(s.GetToken())
+		return &Error{pos, oneLine("not YAML: " + s.GetMessage() + r.pastedAt(pos))}
 	}
 	return r.whole("not YAML: %s", oneLine(err.Error()))
+}
+
+// pastedAt says what to write where a line that is not YAML has code of another tuner.
+func (r *reader) pastedAt(pos Pos) string {
+	lines := strings.Split(r.text, "\n")
+	if pos.Line < 1 || pos.Line > len(lines) {
+		return ""
+	}
+	line := lines[pos.Line-1]
+	for _, at := range callInner.FindAllStringIndex(line, -1) {
+		if c := parseCall(line[at[0]:]); c != nil {
+			return "; " + quote(line[at[0]:at[1]]+"…)") + " is not run as code, write " + c.instead()
+		}
+	}
+	return ""
 }
 
 func (r *reader) pos(t *token.Token) Pos {
@@ -242,7 +260,11 @@ func (r *reader) mapping(out *node, values []*ast.MappingValueNode, depth int) {
 		if !ok {
 			continue
 		}
-		if first, twice := seen[e.name]; twice {
+		if first, twice := seen[e.name]; twice && e.value.kind == nullKind && strings.HasSuffix(e.name, ")") {
+			r.fail(e.pos, "found %s as a key; an expression with a comma needs quotes around it", quote(e.name))
+			out.keys = append(out.keys, e) // what it is a part of is told by whoever reads the map
+			continue
+		} else if twice {
 			r.fail(e.pos, "key %s is given twice, first in line %d", quote(e.name), first.Line)
 			continue
 		}

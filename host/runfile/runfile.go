@@ -31,6 +31,8 @@ type File struct {
 	Version int    `json:"version"`
 	RunID   string `json:"run_id"`
 	Seed    uint64 `json:"seed"`
+	// Reading is how the experiment file was read when it began ([config.Reading]).
+	Reading int    `json:"reading,omitempty"`
 	Name    string `json:"name"`
 	// Overrides are settings beside the file, as KEY=VALUE, in order.
 	Overrides []string `json:"overrides"`
@@ -67,7 +69,7 @@ func New(e *config.Experiment, now time.Time) (*File, error) {
 		return nil, err
 	}
 	file, err := filepath.Abs(e.File)
-	r := &File{Version: version, RunID: hex.EncodeToString(id[:]), Name: e.Name, Overrides: e.Overrides, File: file, Created: now.UTC()}
+	r := &File{Version: version, RunID: hex.EncodeToString(id[:]), Name: e.Name, Reading: config.Reading, Overrides: e.Overrides, File: file, Created: now.UTC()}
 	if e.Seed != nil {
 		r.Seed = *e.Seed
 	} else {
@@ -161,7 +163,7 @@ func (r *File) ParseAt(source []byte, extensions int) (*config.Experiment, error
 	if extensions < len(r.Extensions) {
 		sets = sets[:min(max(r.Extensions[extensions].Overrides, 0), len(sets))]
 	}
-	e, err := config.Parse(r.File, source, config.WithSet(sets...), config.WithoutTrainable())
+	e, err := config.Parse(r.File, source, config.WithSet(sets...), config.WithoutTrainable(), config.Recorded(r.Reading))
 	if err != nil {
 		return nil, fmt.Errorf("the recorded experiment cannot be read: %w", err)
 	}

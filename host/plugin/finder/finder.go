@@ -172,6 +172,9 @@ func (f *Finder) unknown(kind sdk.Kind, name string) error {
 		looked = append(looked, place.Dir+content(place, here))
 	}
 	hint := nearest.Hint(name, append(names, bundledNames...))
+	if ours := meant(kind, name); ours != "" {
+		hint = fmt.Sprintf("; did you mean %q?", ours)
+	}
 	if other := f.known("", name); other != nil {
 		hint = fmt.Sprintf("; %q is a %s", name, other.Kind)
 	}
