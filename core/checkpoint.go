@@ -121,12 +121,13 @@ func (e *SaveFailed) apply(m *Machine) {
 	m.saveOver(e.Trial, l)
 }
 
-// keep deletes what the policy does not keep: the newest stays, and of the
-// others the best by score; ties keep the newer, NaN goes first (B-053), and
-// before it what cannot be loaded.
+// keep deletes what the policy does not keep: the newest stays, and besides it the best by
+// score; ties keep the newer, NaN goes first (B-053), and before it what cannot be loaded.
 func (m *Machine) keep(no TrialNo) {
-	limit := int(m.spec.Checkpoint.Keep)
-	for limit > 0 && len(m.ckpts[no]) > limit {
+	if m.spec.Checkpoint.Keep == 0 {
+		return
+	}
+	for limit := m.keepLimit(m.ckpts[no]); len(m.ckpts[no]) > limit; {
 		list := m.ckpts[no]
 		worst := 0
 		for i := 1; i < len(list)-1; i++ {
@@ -138,6 +139,25 @@ func (m *Machine) keep(no TrialNo) {
 		m.ckpts[no] = slices.Delete(list, worst, worst+1)
 		m.drop(gone)
 	}
+}
+
+// keepLimit is how many checkpoints stay: as many as the policy says, and one more where the
+// newest is none of the best. Before RulesV2 the newest was one of the number in any case.
+func (m *Machine) keepLimit(list []checkpoint) int {
+	limit := int(m.spec.Checkpoint.Keep)
+	if len(list) == 0 || !m.since(RulesV2) {
+		return limit
+	}
+	newest, better := list[len(list)-1], 0
+	for _, c := range list[:len(list)-1] {
+		if m.betterScore(c, newest) {
+			better++
+		}
+	}
+	if better >= limit {
+		return limit + 1
+	}
+	return limit
 }
 
 // drop deletes a checkpoint that one trial needs no more, unless another does.
@@ -157,10 +177,28 @@ func (m *Machine) betterScore(a, b checkpoint) bool {
 	if a.bad != b.bad {
 		return b.bad
 	}
-	if m.score == 0 || !a.scored || !b.scored {
-		return a.scored && !b.scored
+	x, aScored := m.scoreOf(&a)
+	y, bScored := m.scoreOf(&b)
+	if !aScored || !bScored {
+		return aScored && !bScored
 	}
-	return stat.Better(a.score, b.score, m.spec.Checkpoint.Mode)
+	return stat.Better(x, y, m.spec.Checkpoint.Mode)
+}
+
+// scoreOf is a checkpoint's value of the metric that counts now. Before RulesV2 it was that of
+// the metric that counted when the checkpoint was made.
+func (m *Machine) scoreOf(c *checkpoint) (score float64, scored bool) {
+	switch {
+	case !m.since(RulesV2) && m.score == 0:
+		return 0, c.scored
+	case !m.since(RulesV2):
+		return c.score, c.scored
+	}
+	i := slices.IndexFunc(c.cells, func(x cell) bool { return x.id == m.score })
+	if i < 0 || m.score == 0 {
+		return 0, false
+	}
+	return c.cells[i].summary.Last, c.cells[i].summary.Count > 0
 }
 
 // restorePoint is the checkpoint that the next attempt goes on from.

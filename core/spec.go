@@ -122,8 +122,9 @@ type Checkpoint struct {
 	// Every: at each iteration that is a multiple of it; 0: not.
 	Every uint64 `json:"every,omitempty"`
 	AtEnd bool   `json:"at_end,omitempty"`
-	// Keep is how many of a trial's are kept, the best by Score and always
-	// the newest; 0: all.
+	// Keep is how many of a trial's are kept: the best by Score, and the newest
+	// besides (before RulesV2: the newest is one of the number). Without Score
+	// they are the newest. 0: all.
 	Keep  uint32    `json:"keep,omitempty"`
 	Score string    `json:"score,omitempty"`
 	Mode  stat.Mode `json:"mode"`

@@ -463,6 +463,9 @@ func (s *session) spec() (core.Spec, error) {
 	if s.begun {
 		spec.Rules = s.machine.Spec().Rules
 	}
+	if spec.Rules >= core.RulesV2 {
+		spec.Required = append(spec.Required, requiredScore(s.experiment)...)
+	}
 	spec.Start, spec.Extended = s.from, uint32(len(s.file.Extensions))
 	spec.Saves = spec.Saves || s.options.virtual // what is recorded can be gone on with anywhere
 	return spec, err

@@ -1,6 +1,8 @@
 package host
 
 import (
+	"slices"
+
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/stat"
 	"github.com/tunehost/tunehost/host/config"
@@ -43,6 +45,15 @@ func specOf(e *config.Experiment, seed uint64, t traits) (core.Spec, error) {
 		s.Required = append(s.Required, core.Required{Metric: name, By: "scheduler " + e.Scheduler.Name})
 	}
 	return s, nil
+}
+
+// requiredScore is the metric by which checkpoints are kept, where it is no objective's (B-053).
+func requiredScore(e *config.Experiment) []core.Required {
+	score := e.Checkpoint.Score
+	if score == "" || e.Checkpoint.Keep == 0 || slices.ContainsFunc(e.Objectives, func(o config.Objective) bool { return o.Metric == score }) {
+		return nil
+	}
+	return []core.Required{{Metric: score, By: "key checkpoint.score"}}
 }
 
 func modeOf(text string) stat.Mode {

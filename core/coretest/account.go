@@ -23,6 +23,7 @@ type account struct {
 	ended   bool // but for its saves
 	refused bool // a result was: the trainable is ahead of what is counted
 	clone   bool // it was given to start from another's checkpoint, with no results
+	doubted bool // one of its checkpoints could not be loaded
 	vague   bool // and then, perhaps, to go on from it as the other would
 	ends    int  // how often its end was told
 	ticket  int  // the event with which it began to wait

@@ -28,6 +28,7 @@ type audit struct {
 	closing bool // before the event
 	ended   bool
 	holding *held // by this event
+	keeping *keeping
 
 	ask       core.AskSearcher // Count 0: none
 	asked     uint64           // questions
@@ -105,6 +106,7 @@ func (a *audit) before(_ int64, e core.Event) {
 		}
 	case *core.AttemptEnded:
 		if t := a.live(e.Trial, e.Attempt); t != nil {
+			t.doubted = t.doubted || e.RestoreFailed || e.Damaged
 			t.ended = true
 			t.ending()
 		}
@@ -162,6 +164,7 @@ func (a *audit) beforePlugin(e core.Event) {
 		}
 	case *core.CheckpointSaved:
 		if t := a.live(e.Trial, e.Attempt); t != nil {
+			a.beforeKeeping(e)
 			a.ckpts[ckptKey{e.Trial, e.ID}] = t.saved(e.ID, e.Iteration)
 		}
 	case *core.StateHeld:
@@ -249,6 +252,9 @@ func (a *audit) after(e core.Event, actions []core.Action) error {
 		}
 	}
 	if err := a.memory(e); err != nil {
+		return err
+	}
+	if err := a.keptWell(); err != nil {
 		return err
 	}
 	if a.m.Trials() != len(a.trials) {

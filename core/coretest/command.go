@@ -87,6 +87,8 @@ func (c command) setting(s *core.Spec, key, v string) (err error) {
 		s.Checkpoint.DiskBytes = n
 	case "score":
 		s.Checkpoint.Score, s.Checkpoint.Mode = v, stat.Max
+	case "mode":
+		s.Checkpoint.Mode, err = stat.ParseMode(v)
 	case "iterations":
 		s.Stop.Iteration = uint64(n)
 	case "trial_time":

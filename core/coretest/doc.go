@@ -12,7 +12,7 @@
 // Commands (a trial is its number; why=(some words) is a text):
 //
 //	start [rules=N] [trials=N] [cpu=N] [concurrency=N] [retries=N] [lost=N] [overcommit] [every=N] [keep=N]
-//	      [score=NAME] [at_end] [memory] [saves] [quiet] [independent] [manual] [wait]
+//	      [score=NAME [mode=min]] [at_end] [memory] [saves] [quiet] [independent] [manual] [wait]
 //	      [fail_fast] [fail_raise] [lenient] [require=NAME] [reach=NAME:X]
 //	      [below=NAME:X] [iterations=N] [trial_time=D] [time=D] [trials_failed=N]
 //	settings KEY=VALUE…           as start, for an experiment that goes on

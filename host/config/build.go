@@ -339,14 +339,12 @@ func (b *builder) files() {
 		b.e.Log.On = n.text == "true"
 	}
 	f := fields{b.at("checkpoint"), checkpoint}
-	c := Checkpoint{Every: f.integer("every"), AtEnd: f.truth("at_end"), Keep: f.integer("keep"), Score: f.text("score"), Mode: f.text("mode")}
+	c := Checkpoint{Every: f.integer("every"), AtEnd: f.truth("at_end"), Keep: f.integer("keep")}
 	c.Disk, _ = sizeOf(f.at("disk"))
 	if c.PausesInMemory = f.text("pauses") == "memory"; c.PausesInMemory && c.AtEnd {
 		b.fail(f.n.get("pauses").pos, "found pauses: memory with at_end, expected one of them: a trial that is ended while it is paused has no checkpoint on disk of its end")
 	}
-	if f.n.has("mode") && c.Score == "" {
-		b.fail(f.n.get("mode").pos, `found "mode" without "score", expected both`)
-	}
+	c.Score, c.Mode = b.score(f)
 	b.e.Checkpoint = c
 }
 

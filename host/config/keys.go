@@ -88,7 +88,7 @@ var checkpoint = &object{like: "{every: 10}", keys: []key{
 	{name: "at_end", what: "one when the trial ends", shape: boolean, value: "false"},
 	{name: "keep", what: "how many of a trial are kept; 0: all", shape: integer(0), value: "0"},
 	{name: "score", what: "the metric by which the kept ones are chosen", shape: text},
-	{name: "mode", what: "whether a lower or a higher score is better", shape: oneOf("min", "max"), value: `"max"`},
+	{name: "mode", what: "whether a lower or a higher score is better; the objective's where score is its metric, else max", shape: oneOf("min", "max")},
 	{name: "disk", what: "the most that checkpoints may take; the newest of each trial stays", shape: size},
 	{name: "pauses", what: "where the state of a trial that the scheduler pauses is kept", shape: oneOf("disk", "memory"), value: `"disk"`},
 }}

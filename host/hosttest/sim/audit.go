@@ -55,8 +55,12 @@ func (b *books) stepped() {
 	}
 }
 
-// keepsFew: no trial has more checkpoints of its own than it may.
+// keepsFew: no trial has more checkpoints of its own than it may: the newest may be one more
+// than the best (B-053).
 func (b *books) keepsFew(most int) {
+	if b.machine.Spec().Checkpoint.Score != "" && most < math.MaxInt {
+		most++
+	}
 	for no := range core.TrialNo(b.machine.Trials()) {
 		own := 0
 		for _, ref := range b.machine.Checkpoints(no) {
