@@ -1,12 +1,12 @@
 package host
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/deadlines"
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/training"
@@ -17,8 +17,13 @@ import (
 func (s *session) makeTraining() *training.Driver {
 	e, t := s.experiment, s.plugins.trainer.Traits()
 	o := s.opener()
-	x := training.Options{Open: o.trainable, Shared: t.Shared, Reuse: t.Reusable && e.Reuse != "false", GPUs: e.Reuse == "true",
-		Reset: cmp.Or(o.timeout, callTimeout), Grace: e.StopGrace, Inbox: s.inbox, Log: s.log, Clock: s.clock, Storage: s.dir,
+	ref, _, err := o.trainableRef()
+	if err != nil {
+		ref.Name = "trainable" // it was opened, so that this cannot be
+	}
+	begin := o.limit(sdk.KindTrainable, ref, deadlines.Begin)
+	x := training.Options{Name: ref.Name, Open: o.trainable, Shared: t.Shared, Reuse: t.Reusable && e.Reuse != "false", GPUs: e.Reuse == "true",
+		Begin: begin, Grace: e.StopGrace, Inbox: s.inbox, Log: s.log, Clock: s.clock, Storage: s.dir,
 		Disk: s.disk, Fail: s.fail, Saved: s.remote.saved, Memory: s.holdStates(t.Saves)}
 	if e.Reuse == "true" && !t.Reusable {
 		s.log.Warn("reuse: true: the trainable says that its processes cannot be reused; each trial gets one of its own")
@@ -49,7 +54,7 @@ func (s *session) makeRequesting(t plugin.Trainer) (*training.Requesting, error)
 		return nil, &UserError{&config.Error{Pos: *at, Msg: fmt.Sprintf(
 			"the trainable %q (%s) computes by itself what each trial needs, and here the file says it, too: take this out", ref.Name, ref.Pos)}}
 	}
-	limit, _ := o.deadlines(sdk.KindTrainable, ref)
+	limit := o.limit(sdk.KindTrainable, ref, deadlines.Request)
 	open := func(ctx context.Context) (plugin.Trainer, error) { return o.trainable(ctx, nil) }
 	return training.NewRequesting(ref.Name, t, open, limit), nil
 }

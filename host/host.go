@@ -48,8 +48,8 @@ type Options struct {
 	Start bool
 	// Clock is the machine's unless set.
 	Clock clock.Clock
-	// CallTimeout is the deadline of one call of a searcher, scheduler or
-	// reporter; 0: 5 minutes.
+	// CallTimeout, if set, is the deadline of every call of a plugin, whatever the
+	// file says.
 	CallTimeout time.Duration
 	// Ask asks the user a question (Resume prompt).
 	Ask func(question string) bool

@@ -65,7 +65,7 @@ checkpoint: {every: 2}
 func TestBrokenModules(t *testing.T) {
 	for name, want := range map[string]string{
 		"trap": `searcher "./trap.wasm" failed 3 times within 1m0s, and is given up; the last time: searcher "./trap.wasm" failed in Suggest: the module trapped: unreachable`,
-		"loop": `searcher "./loop.wasm" failed 3 times within 1m0s, and is given up; the last time: searcher "./loop.wasm" did not answer Suggest within its deadline, and was killed`,
+		"loop": `searcher "./loop.wasm" failed 3 times within 1m0s, and is given up; the last time: searcher "./loop.wasm" did not answer Suggest for 400ms, and was killed`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -18,6 +17,7 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/deadlines"
 	"github.com/tunehost/tunehost/host/demand"
 	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/loading"
@@ -27,16 +27,11 @@ import (
 	"github.com/tunehost/tunehost/host/plugin/folder"
 	"github.com/tunehost/tunehost/host/plugin/inproc"
 	"github.com/tunehost/tunehost/host/plugin/process"
-	"github.com/tunehost/tunehost/host/plugin/sandbox"
 	"github.com/tunehost/tunehost/host/seeds"
 	"github.com/tunehost/tunehost/host/snapshots"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/wire"
 )
-
-// callTimeout is the deadline of one call of a plugin that is a program, unless
-// Options say otherwise; sandbox.call_timeout is that of a WASM module.
-const callTimeout = 5 * time.Minute
 
 // opener starts the plugins that an experiment names.
 type opener struct {
@@ -51,25 +46,13 @@ type opener struct {
 	mark          string            // of what this host starts
 	capacity      map[string]string // what there was in all
 	planned       *int64            // trials, where they are not those of the file
-	timeout       time.Duration     // of a call; 0: callTimeout
+	timeout       time.Duration     // of every call; 0: each has its own
 	run           string            // its id
 	shelf         snapshots.Shelf   // nil: no snapshots are kept
 	snapshotEvery uint64
 	// inProcess runs bundled plugins without a process of their own; direct, without
 	// deadlines too; alone, also in one goroutine.
 	inProcess, direct, alone bool
-}
-
-// deadlines are those of one call, and of starting and opening a plugin.
-func (o *opener) deadlines(kind sdk.Kind, ref config.PluginRef) (call, open time.Duration) {
-	if o.alone || o.direct && o.isBundled(kind, ref) {
-		return 0, 0
-	}
-	if call = o.experiment.Sandbox.CallTimeout; call > 0 && o.isModule(kind, ref) {
-		return call, sandbox.StartTimeout + call
-	}
-	call = cmp.Or(o.timeout, callTimeout)
-	return call, call
 }
 
 // isModule says whether a plugin is a WASM module.
@@ -89,14 +72,19 @@ func (o *opener) start(ctx context.Context, kind sdk.Kind, ref config.PluginRef,
 	if err != nil {
 		return nil, err
 	}
-	if p.Bundled != nil {
-		return o.startBundled(ctx, kind, ref.Name, env)
+	limit := o.limit(kind, ref, deadlines.Start)
+	defer o.watch(kind, ref, deadlines.Start, limit)()
+	configured := func(c process.Config) process.Config {
+		c.StartTimeout = limit
+		return o.configured(c, env)
 	}
-	configured := func(c process.Config) process.Config { return o.configured(c, env) }
+	if p.Bundled != nil {
+		return o.startBundled(ctx, kind, ref.Name, configured)
+	}
 	return p.Start(ctx, o.plugins, o.baseDir, configured, o.experiment.Sandbox)
 }
 
-func (o *opener) startBundled(ctx context.Context, kind sdk.Kind, name string, env []string) (plugin.Plugin, error) {
+func (o *opener) startBundled(ctx context.Context, kind sdk.Kind, name string, configured func(process.Config) process.Config) (plugin.Plugin, error) {
 	switch {
 	case o.direct:
 		return inproc.Direct(o.plugins.Lookup(kind, name))
@@ -107,7 +95,7 @@ func (o *opener) startBundled(ctx context.Context, kind sdk.Kind, name string, e
 	// The one that starts programs finds also those that have left their group
 	// and cleared their environment, if it is given the time.
 	c.Outlives = kind == sdk.KindTrainable && name == commandPlugin
-	return process.Start(ctx, o.configured(c, env))
+	return process.Start(ctx, configured(c))
 }
 
 func (o *opener) configured(c process.Config, env []string) process.Config {
@@ -149,9 +137,10 @@ func (o *opener) problem(use seeds.Purpose) sdk.Problem {
 }
 
 func (o *opener) supervision(kind sdk.Kind, ref config.PluginRef, h *history, to core.Audience, traits func() sdk.Traits) plugin.Supervision {
-	call, open := o.deadlines(kind, ref)
 	return plugin.Supervision{
-		Name: fmt.Sprintf("%s %q", kind, ref.Name), Now: o.clock.Now, CallTimeout: call, OpenTimeout: open, History: h.tell(to, traits),
+		Name: fmt.Sprintf("%s %q", kind, ref.Name), Now: o.clock.Now, History: h.tell(to, traits),
+		Limit:     func(c deadlines.Call) time.Duration { return o.limit(kind, ref, c) },
+		Watch:     func(c deadlines.Call, limit time.Duration) func() { return o.watch(kind, ref, c, limit) },
 		Restarted: func(err error) { o.log.Warn("it is restarted with what it knew: " + err.Error()) },
 		Forgot:    func(err error) { o.log.Info("its snapshot is not used: " + err.Error()) },
 	}
@@ -192,7 +181,9 @@ func (o *opener) searcher(ctx context.Context, h *history, through uint64, kept 
 		if err != nil {
 			return nil, err
 		}
-		s, err := p.OpenSearcher(ctx, o.problem(seeds.Searcher), ref.Options, snapshot)
+		s, err := opened(ctx, o, sdk.KindSearcher, ref, deadlines.Open, func(ctx context.Context) (plugin.Searcher, error) {
+			return p.OpenSearcher(ctx, o.problem(seeds.Searcher), ref.Options, snapshot)
+		})
 		if err != nil {
 			_ = p.Close()
 			return nil, placed(ref, err)
@@ -214,7 +205,9 @@ func (o *opener) scheduler(ctx context.Context, h *history, through uint64, kept
 		if err != nil {
 			return nil, err
 		}
-		s, err := p.OpenScheduler(ctx, o.problem(seeds.Scheduler), ref.Options, snapshot)
+		s, err := opened(ctx, o, sdk.KindScheduler, ref, deadlines.Open, func(ctx context.Context) (plugin.Scheduler, error) {
+			return p.OpenScheduler(ctx, o.problem(seeds.Scheduler), ref.Options, snapshot)
+		})
 		if err != nil {
 			_ = p.Close()
 			return nil, placed(ref, err)
@@ -242,13 +235,9 @@ func (o *opener) trainable(ctx context.Context, devices []string) (plugin.Traine
 	if err != nil {
 		return nil, err
 	}
-	if o.isModule(sdk.KindTrainable, ref) { // a program may load its data for as long as it likes
-		call, _ := o.deadlines(sdk.KindTrainable, ref)
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, call)
-		defer cancel()
-	}
-	t, err := p.OpenTrainable(ctx, options)
+	t, err := opened(ctx, o, sdk.KindTrainable, ref, deadlines.Load, func(ctx context.Context) (plugin.Trainer, error) {
+		return p.OpenTrainable(ctx, options)
+	})
 	if err != nil {
 		_ = p.Close()
 		return nil, placed(ref, err)

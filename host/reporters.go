@@ -1,7 +1,6 @@
 package host
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/deadlines"
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/report/files"
 	"github.com/tunehost/tunehost/host/seeds"
@@ -52,7 +52,7 @@ func (s *session) newRelay(ref config.PluginRef, taken map[string]int) *telling.
 	o := s.opener()
 	key := relayKey(ref, taken)
 	e := sdk.Experiment{Name: s.experiment.Name, Dir: s.dir.Path(), Problem: o.problem(seeds.Reporter)}
-	return &telling.Relay{Title: fmt.Sprintf("%q", ref.Name), Log: s.log, Clock: s.clock, Limit: cmp.Or(o.timeout, callTimeout),
+	return &telling.Relay{Title: fmt.Sprintf("%q", ref.Name), Log: s.log, Clock: s.clock, Limit: o.limit(sdk.KindReporter, ref, deadlines.Report),
 		File: filepath.Join(s.dir.Path(), ".told-"+key),
 		Open: func(ctx context.Context, told uint64) (plugin.Reporter, error) {
 			e.Told = told
@@ -60,7 +60,9 @@ func (s *session) newRelay(ref config.PluginRef, taken map[string]int) *telling.
 			if err != nil {
 				return nil, err
 			}
-			r, err := p.OpenReporter(ctx, e, ref.Options)
+			r, err := opened(ctx, o, sdk.KindReporter, ref, deadlines.Open, func(ctx context.Context) (plugin.Reporter, error) {
+				return p.OpenReporter(ctx, e, ref.Options)
+			})
 			if err != nil {
 				_ = p.Close()
 				return nil, placed(ref, err)

@@ -278,7 +278,7 @@ func TestReporterHangs(t *testing.T) {
 	if got := strings.Count(seen.String(), "warning: "); got != 1 {
 		t.Errorf("%d warnings, want one:\n%s", got, seen)
 	}
-	contains(t, seen.String(), `reporter "notebook" is told no more, and the experiment goes on without it: it failed 3 times`, "did not answer Report within its deadline")
+	contains(t, seen.String(), `reporter "notebook" is told no more, and the experiment goes on without it: it failed 3 times`, "did not answer Report for 2s")
 
 	better := &notebook{keeps: true}
 	o, _ = again(o, better.plugin())

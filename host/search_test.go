@@ -243,3 +243,20 @@ func TestSameSeedSameTrials(t *testing.T) {
 		t.Errorf("three runs of one seed made\n%v\n%v\n%v", lists[0], lists[1], lists[2])
 	}
 }
+
+// B-077: the user is told of a searcher that does not answer, before it is given up;
+// then it is, however long its calls have taken.
+func TestSearcherHangs(t *testing.T) {
+	release := make(chan struct{})
+	t.Cleanup(func() { close(release) })
+	hangs := searcherOf("hangs", func(sdk.Problem) asked {
+		return func([]sdk.Request) (sdk.Suggestions, error) { <-release; return sdk.Suggestions{}, nil }
+	})
+	o, seen := quick(t, search("space: {x: {uniform: [0, 1]}}\nsearcher: hangs\ntrials: 5\ndeadlines: {suggest: 200ms}\n"), hangs)
+	ended := finish(t, o)
+	if ended.Outcome != core.Failed {
+		t.Fatalf("ended %+v", ended)
+	}
+	contains(t, ended.Reason, `searcher "hangs" failed 3 times`, "did not answer Suggest for 200ms")
+	contains(t, seen.String(), `warning: searcher "hangs" has not answered Suggest for 100ms; it is restarted after 200ms, and given up the third time (deadlines.suggest)`)
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/deadlines"
 	"github.com/tunehost/tunehost/host/loading"
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
@@ -13,7 +14,7 @@ import (
 )
 
 // limits are the limits of plugins outside of experiments.
-var limits = config.Sandbox{Memory: 256 << 20, CallTimeout: callTimeout}
+var limits = config.Sandbox{Memory: 256 << 20, CallTimeout: deadlines.Bundled}
 
 // StartPlugin starts a plugin outside of an experiment, to look at it. Without a
 // kind it is asked what it is. What it would have to be granted it does not have.

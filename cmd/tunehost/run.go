@@ -110,6 +110,9 @@ func (a *app) drive(f *runFlags, run func(context.Context) (host.Ended, error)) 
 	if err != nil {
 		return err
 	}
+	if ended.Outcome == core.Failed { // whatever else is shown or is not (B-077)
+		fmt.Fprintf(a.err, "tunehost: the experiment has failed and is saved: %s\n", strings.ReplaceAll(ended.Reason, "\n", "; "))
+	}
 	return f.verdict(ended)
 }
 

@@ -111,3 +111,20 @@ func TestTableFits(t *testing.T) {
 		}
 	}
 }
+
+// B-077: an experiment that has failed says so in one line on stderr, also where
+// nothing else is shown.
+func TestFailureIsSaid(t *testing.T) {
+	for _, args := range [][]string{{"-v", "0"}, {"--json"}, nil} {
+		p := play(host.Ended{Outcome: core.Failed, Reason: "searcher \"mine\" failed\n3 times"}, nil)
+		if p.exit(append([]string{"run", "x.yaml"}, args...)...) != exitFailed {
+			t.Errorf("%v: it did not fail", args)
+		}
+		if want := "tunehost: the experiment has failed and is saved: searcher \"mine\" failed; 3 times\n"; p.err.String() != want {
+			t.Errorf("%v: %q, want %q", args, p.err.String(), want)
+		}
+	}
+	if p := play(host.Ended{Outcome: core.StoppedByUser}, nil); p.exit("run", "x.yaml") != exitWell || p.err.Len() > 0 {
+		t.Error(p.err.String())
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tunehost/tunehost/host/deadlines"
 	"github.com/tunehost/tunehost/host/expr"
 	"github.com/tunehost/tunehost/host/nearest"
 )
@@ -245,6 +246,10 @@ func (b *builder) plugins() {
 	box := fields{b.at("sandbox"), experiment.find("sandbox").(*object)}
 	b.e.Sandbox.Memory, _ = sizeOf(box.at("memory"))
 	b.e.Sandbox.CallTimeout, _ = durationOf(box.at("call_timeout"))
+	b.e.Deadlines = deadlines.Limits{}
+	for _, e := range b.at("deadlines").keys {
+		b.e.Deadlines[deadlines.Call(e.name)], _ = durationOf(e.value)
+	}
 	b.boundTwice()
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tunehost/tunehost/host/deadlines"
 	"github.com/tunehost/tunehost/host/expr"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -78,6 +79,8 @@ type Experiment struct {
 	Plugins   []string
 	Sandbox   Sandbox
 	Grants    map[string]Grant
+	// Deadlines are those of plugins' calls that the file sets.
+	Deadlines deadlines.Limits
 
 	// Warnings are what is right but surely not meant.
 	Warnings []*Error

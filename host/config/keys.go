@@ -3,6 +3,8 @@ package config
 import (
 	"regexp"
 	"strings"
+
+	"github.com/tunehost/tunehost/host/deadlines"
 )
 
 var objective = &object{
@@ -116,6 +118,15 @@ var grant = &object{like: "{read: [data]}", keys: []key{
 	{name: "clock", what: "whether it sees the time", shape: boolean, value: "false"},
 }}
 
+// deadlineKeys has a key for each call that has a deadline.
+func deadlineKeys() *object {
+	o := &object{like: "{suggest: 5m}"}
+	for _, r := range deadlines.Table {
+		o.keys = append(o.keys, key{name: string(r.Call), what: "the time in which " + r.What, shape: someTime})
+	}
+	return o
+}
+
 var anyMap = &special{
 	test: func(p *problems, n *node) {
 		if n.kind != mapKind {
@@ -224,6 +235,7 @@ var experiment = &object{
 			{name: "memory", what: "memory of one plugin", shape: size, value: `"256MiB"`},
 			{name: "call_timeout", what: "time that one call may take", shape: duration, value: `"30s"`},
 		}}, "{}", Taken},
+		{"deadlines", "how long a call of a plugin may take", deadlineKeys(), "{}", Taken},
 		{"grants", "what a plugin may have beyond the sandbox", &object{extra: grant}, "{}", Taken},
 	},
 	required: []string{"version"},

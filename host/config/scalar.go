@@ -156,6 +156,12 @@ var duration = &scalar{expected: `a time such as 10s, 5m, 2h or 1d, or a number 
 		return &node{kind: textKind, pos: n.pos, text: d.String()}
 	}}
 
+// someTime is a duration that is not zero.
+var someTime = &scalar{expected: duration.expected + `, above 0`,
+	ok:   func(n *node) bool { d, ok := durationOf(n); return ok && d > 0 },
+	json: map[string]any{"anyOf": []any{map[string]any{"type": "number", "exclusiveMinimum": 0}, map[string]any{"type": "string", "pattern": durationText}}},
+	norm: duration.norm}
+
 // durationOf reads 10s, 1h30m, 1d or a number of seconds.
 func durationOf(n *node) (time.Duration, bool) {
 	if n == nil {

@@ -1,6 +1,7 @@
 package loading
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -51,6 +52,7 @@ func launchModule(ctx context.Context, plugins *bundled.Registry, p *folder.Plug
 		return nil, fmt.Errorf("%s %q: %w", c.Kind, c.Name, err)
 	}
 	runner.Env, runner.Log, runner.LogPath = c.Env, c.Log, c.LogPath
+	runner.StartTimeout = cmp.Or(c.StartTimeout, runner.StartTimeout)
 	return process.Start(ctx, runner)
 }
 

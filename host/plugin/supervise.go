@@ -1,16 +1,17 @@
 package plugin
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"time"
 
+	"github.com/tunehost/tunehost/host/deadlines"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// StrikesOut failures within StrikeWindow end the supervision (B-077).
+// StrikesOut failures end the supervision (B-077): at the same call, however long
+// each took, or at any calls within StrikeWindow.
 const (
 	StrikesOut   = 3
 	StrikeWindow = time.Minute
@@ -41,12 +42,12 @@ type Supervision struct {
 	History History
 	// Now is the clock.
 	Now func() time.Time
-	// CallTimeout is the deadline of each try of a call; 0: the caller's
-	// context alone.
-	CallTimeout time.Duration
-	// OpenTimeout is the deadline of starting and opening it together; 0:
-	// CallTimeout.
-	OpenTimeout time.Duration
+	// Limit, if set, is the deadline of each try of a call; 0: the caller's
+	// context alone. Opening it has those that its open function sets.
+	Limit func(deadlines.Call) time.Duration
+	// Watch, if set, is called when a call begins that has a deadline; what it
+	// returns, when the call has ended.
+	Watch func(c deadlines.Call, limit time.Duration) (end func())
 	// Restarted, if set, hears of each failure before the restart.
 	Restarted func(failure error)
 
@@ -68,11 +69,17 @@ type Supervision struct {
 // its last failure, with the end of its log.
 type GaveUpError struct {
 	Name string
-	Last error
+	// SameCall: it failed at one call again and again, and not within StrikeWindow.
+	SameCall bool
+	Last     error
 }
 
 func (e *GaveUpError) Error() string {
-	return fmt.Sprintf("%s failed %d times within %v, and is given up; the last time: %v", e.Name, StrikesOut, StrikeWindow, e.Last)
+	when := "within " + StrikeWindow.String()
+	if e.SameCall {
+		when = "at the same call"
+	}
+	return fmt.Sprintf("%s failed %d times %s, and is given up; the last time: %v", e.Name, StrikesOut, when, e.Last)
 }
 
 // Unwrap returns the last failure.
@@ -88,8 +95,10 @@ func (e *GaveUpError) Is(target error) bool { return target == ErrGaveUp }
 type kept[T Instance] struct {
 	Supervision
 	open func(ctx context.Context, snapshot []byte) (T, error)
-	// replay tells a restarted plugin events that it was told before.
-	replay func(ctx context.Context, p T, events []sdk.Event) error
+	// replay tells a restarted plugin events that it was told before, by the
+	// call telling.
+	replay  func(ctx context.Context, p T, events []sdk.Event) error
+	telling deadlines.Call
 
 	current T
 	alive   bool
@@ -101,61 +110,83 @@ type kept[T Instance] struct {
 // first opens the plugin for the first time: what it refuses then is the
 // user's to mend, and is not tried again.
 func (k *kept[T]) first(ctx context.Context) error {
-	err := k.try(ctx, func(context.Context, T) error { return nil })
+	open := attempt[T]{deadlines.Open, func(context.Context, T) error { return nil }}
+	err := k.try(ctx, open)
 	if err != nil && k.untried {
 		k.drop()
 		k.forget(err)
-		err = k.try(ctx, func(context.Context, T) error { return nil })
+		err = k.try(ctx, open)
 	}
 	if err == nil || FailureOf(err) == Refused || FailureOf(err) == NotStarted {
 		return err
 	}
-	return k.do(ctx, err, func(context.Context, T) error { return nil })
+	return k.do(ctx, err, open)
+}
+
+// attempt is a call that can be made again.
+type attempt[T Instance] struct {
+	call deadlines.Call
+	make func(context.Context, T) error
 }
 
 // call makes a call, restarting the plugin and repeating the call as needed.
-func (k *kept[T]) call(ctx context.Context, f func(context.Context, T) error) error {
+func (k *kept[T]) call(ctx context.Context, c deadlines.Call, f func(context.Context, T) error) error {
 	if k.closed {
 		return fmt.Errorf("%s is closed", k.Name)
 	}
-	err := k.do(ctx, k.try(ctx, f), f)
+	a := attempt[T]{c, f}
+	err := k.do(ctx, k.try(ctx, a), a)
 	k.untried = k.untried && err != nil
 	return err
 }
 
 // do repeats a call that failed with err, until it succeeds or strikes are out.
-func (k *kept[T]) do(ctx context.Context, err error, f func(context.Context, T) error) error {
-	for err != nil {
+// Failures at one call count however long each took: a hang takes its time.
+func (k *kept[T]) do(ctx context.Context, err error, a attempt[T]) error {
+	for failed := 1; err != nil; failed++ {
 		k.drop()
 		if _, own := errors.AsType[*historyError](err); own || ctx.Err() != nil {
 			return err // the plugin is not to blame, or the caller has left
 		}
 		if k.untried {
 			k.forget(err)
-			err = k.try(ctx, f)
+			failed = 0
+			err = k.try(ctx, a)
 			continue
 		}
-		if k.strikes.Out(k.Now()) {
-			return &GaveUpError{Name: k.Name, Last: err}
+		if soon := k.strikes.Out(k.Now()); soon || failed >= StrikesOut {
+			return &GaveUpError{Name: k.Name, SameCall: !soon, Last: err}
 		}
 		if k.Restarted != nil {
 			k.Restarted(err)
 		}
-		err = k.try(ctx, f)
+		err = k.try(ctx, a)
 	}
 	return nil
 }
 
 // try makes a call once, on a plugin that knows all that it was told.
-func (k *kept[T]) try(ctx context.Context, f func(context.Context, T) error) error {
+func (k *kept[T]) try(ctx context.Context, a attempt[T]) error {
 	if !k.alive {
-		if err := k.restart(ctx); err != nil {
+		if err := k.restart(ctx); err != nil || a.call == deadlines.Open {
 			return err
 		}
 	}
-	ctx, cancel := k.deadline(ctx)
+	return k.timed(ctx, a.call, func(ctx context.Context) error { return a.make(ctx, k.current) })
+}
+
+// timed makes a call within its deadline.
+func (k *kept[T]) timed(ctx context.Context, c deadlines.Call, f func(context.Context) error) error {
+	if k.Limit == nil {
+		return f(ctx)
+	}
+	limit := k.Limit(c)
+	ctx, cancel := deadlines.Within(ctx, limit)
 	defer cancel()
-	return f(ctx, k.current)
+	if k.Watch != nil && limit > 0 {
+		defer k.Watch(c, limit)()
+	}
+	return f(ctx)
 }
 
 // forget does without the snapshot from here on.
@@ -168,10 +199,8 @@ func (k *kept[T]) forget(why error) {
 
 // restart opens the plugin and tells it again what it knew.
 func (k *kept[T]) restart(ctx context.Context) error {
-	openCtx, cancel := within(ctx, cmp.Or(k.OpenTimeout, k.CallTimeout))
-	defer cancel()
 	k.untried = len(k.Supervision.Snapshot) > 0
-	p, err := k.open(openCtx, k.Supervision.Snapshot)
+	p, err := k.open(ctx, k.Supervision.Snapshot)
 	if err != nil {
 		return err
 	}
@@ -186,9 +215,7 @@ func (k *kept[T]) restart(ctx context.Context) error {
 func (k *kept[T]) retell(ctx context.Context) error {
 	var told error
 	err := k.History(k.SnapshotAt, k.Through, func(events []sdk.Event) error {
-		ctx, cancel := k.deadline(ctx)
-		defer cancel()
-		told = k.replay(ctx, k.current, events)
+		told = k.timed(ctx, k.telling, func(ctx context.Context) error { return k.replay(ctx, k.current, events) })
 		return told
 	})
 	if err != nil && told == nil {
@@ -201,18 +228,6 @@ func (k *kept[T]) retell(ctx context.Context) error {
 type historyError struct{ error }
 
 func (e *historyError) Unwrap() error { return e.error }
-
-func (k *kept[T]) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
-	return within(ctx, k.CallTimeout)
-}
-
-// within is a context that ends after d; 0: when its parent does.
-func within(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	if d == 0 {
-		return ctx, func() {}
-	}
-	return context.WithTimeout(ctx, d)
-}
 
 // drop ends a plugin that failed.
 func (k *kept[T]) drop() {
@@ -242,10 +257,10 @@ func (k *kept[T]) Snapshot(ctx context.Context) (state []byte, err error) {
 	if k.closed || k.alive && !k.Snapshots() {
 		return nil, fmt.Errorf("%s makes no snapshots", k.Name)
 	}
-	err = k.try(ctx, func(ctx context.Context, p T) (err error) {
+	err = k.try(ctx, attempt[T]{deadlines.Snapshot, func(ctx context.Context, p T) (err error) {
 		state, err = p.Snapshot(ctx)
 		return err
-	})
+	}})
 	if err != nil {
 		k.drop()
 		return nil, err
@@ -268,11 +283,11 @@ type keptSearcher struct{ kept[Searcher] }
 
 // SuperviseSearcher opens a searcher that is restarted, with what it knew, when
 // it crashes, hangs or answers nonsense; the call that failed is repeated. Its
-// methods are for one goroutine. After [StrikesOut] failures within
-// [StrikeWindow] a call returns a *[GaveUpError].
+// methods are for one goroutine. After [StrikesOut] failures at one call, or within
+// [StrikeWindow], a call returns a *[GaveUpError].
 func SuperviseSearcher(ctx context.Context, s Supervision, open func(ctx context.Context, snapshot []byte) (Searcher, error)) (Searcher, error) {
 	k := &keptSearcher{kept[Searcher]{
-		Supervision: s, open: open,
+		Supervision: s, open: open, telling: deadlines.Observe,
 		replay: func(ctx context.Context, p Searcher, events []sdk.Event) error { return p.Observe(ctx, events) },
 	}}
 	if err := k.first(ctx); err != nil {
@@ -284,7 +299,7 @@ func SuperviseSearcher(ctx context.Context, s Supervision, open func(ctx context
 
 // Observe implements sdk.Searcher.
 func (k *keptSearcher) Observe(ctx context.Context, events []sdk.Event) error {
-	err := k.call(ctx, func(ctx context.Context, p Searcher) error { return p.Observe(ctx, events) })
+	err := k.call(ctx, deadlines.Observe, func(ctx context.Context, p Searcher) error { return p.Observe(ctx, events) })
 	if err == nil {
 		k.told(events)
 	}
@@ -293,7 +308,7 @@ func (k *keptSearcher) Observe(ctx context.Context, events []sdk.Event) error {
 
 // Suggest implements sdk.Searcher.
 func (k *keptSearcher) Suggest(ctx context.Context, requests []sdk.Request) (answer sdk.Suggestions, err error) {
-	err = k.call(ctx, func(ctx context.Context, p Searcher) (err error) {
+	err = k.call(ctx, deadlines.Suggest, func(ctx context.Context, p Searcher) (err error) {
 		answer, err = p.Suggest(ctx, requests)
 		return err
 	})
@@ -306,7 +321,7 @@ type keptScheduler struct{ kept[Scheduler] }
 // scheduler answers to events that it decided before is dropped.
 func SuperviseScheduler(ctx context.Context, s Supervision, open func(ctx context.Context, snapshot []byte) (Scheduler, error)) (Scheduler, error) {
 	k := &keptScheduler{kept[Scheduler]{
-		Supervision: s, open: open,
+		Supervision: s, open: open, telling: deadlines.Decide,
 		replay: func(ctx context.Context, p Scheduler, events []sdk.Event) error {
 			_, err := p.Decide(ctx, events)
 			return err
@@ -321,7 +336,7 @@ func SuperviseScheduler(ctx context.Context, s Supervision, open func(ctx contex
 
 // Decide implements sdk.Scheduler.
 func (k *keptScheduler) Decide(ctx context.Context, events []sdk.Event) (answer sdk.Decisions, err error) {
-	err = k.call(ctx, func(ctx context.Context, p Scheduler) (err error) {
+	err = k.call(ctx, deadlines.Decide, func(ctx context.Context, p Scheduler) (err error) {
 		answer, err = p.Decide(ctx, events)
 		return err
 	})

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tunehost/tunehost/host/deadlines"
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
@@ -26,6 +27,7 @@ type world struct {
 	snapshot bool
 	retold   int
 	failures []error
+	each     func() // is called at each call
 }
 
 func (w *world) supervision() plugin.Supervision {
@@ -70,6 +72,9 @@ func (w *world) open(snapshot []byte) (*fake, error) {
 // call counts a call and fails if its turn has come.
 func (w *world) call() error {
 	w.calls++
+	if w.each != nil {
+		w.each()
+	}
 	if f, ok := w.failAt[w.calls]; ok {
 		return &plugin.Error{Plugin: `searcher "fake"`, Failure: f, What: "exited with status 3", Tail: []string{"its last words"}}
 	}
@@ -223,6 +228,62 @@ func TestGivesUp(t *testing.T) {
 	want := `searcher "fake" failed 3 times within 1m0s, and is given up; the last time: searcher "fake" exited with status 3; its last output: its last words`
 	if err.Error() != want || len(w.failures) != 2 {
 		t.Fatalf("%v after %d restarts", err, len(w.failures))
+	}
+}
+
+// B-077: failures at one call count however long each took: a hang takes its time.
+func TestGivesUpAHang(t *testing.T) {
+	for name, at := range map[string]func(w *world, s plugin.Searcher) error{
+		"suggest": func(w *world, s plugin.Searcher) error {
+			_, err := s.Suggest(t.Context(), make([]sdk.Request, 1))
+			return err
+		},
+		"observe": func(w *world, s plugin.Searcher) error {
+			return s.Observe(t.Context(), []sdk.Event{{Number: 1, Kind: sdk.ResultReported}})
+		},
+	} {
+		w := &world{t: t, failAt: map[int]plugin.Failure{}}
+		s := w.searcher()
+		for call := 2; call < 100; call++ {
+			if call%2 == 0 { // each life is opened, and hangs then
+				w.failAt[call] = plugin.Hung
+			}
+		}
+		w.each = func() { w.now = w.now.Add(5 * time.Minute) }
+		err := at(w, s)
+		if !errors.Is(err, plugin.ErrGaveUp) || w.opens != 3 || len(w.failures) != 2 {
+			t.Fatalf("%s: %v after %d openings", name, err, w.opens)
+		}
+		if !strings.HasPrefix(err.Error(), `searcher "fake" failed 3 times at the same call, and is given up; the last time: `) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Each call has its own deadline and is watched for as long as it takes.
+func TestCallsHaveDeadlines(t *testing.T) {
+	w := &world{t: t, snapshot: true}
+	c := w.supervision()
+	limits := map[deadlines.Call]time.Duration{deadlines.Observe: time.Hour, deadlines.Suggest: 2 * time.Hour, deadlines.Snapshot: 3 * time.Hour}
+	c.Limit = func(c deadlines.Call) time.Duration { return limits[c] }
+	var seen []string
+	c.Watch = func(c deadlines.Call, limit time.Duration) func() {
+		seen = append(seen, fmt.Sprintf("%s %v", c, limit))
+		return func() { seen = append(seen, "end") }
+	}
+	s, err := plugin.SuperviseSearcher(t.Context(), c, func(_ context.Context, b []byte) (plugin.Searcher, error) { return w.open(b) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.observe(s)
+	if _, err := s.Suggest(t.Context(), make([]sdk.Request, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Snapshot(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := strings.Join(seen, ", "), "observe 1h0m0s, end, suggest 2h0m0s, end, snapshot 3h0m0s, end"; got != want {
+		t.Errorf("%s; want %s", got, want)
 	}
 }
 

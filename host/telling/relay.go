@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/host/clock"
+	"github.com/tunehost/tunehost/host/deadlines"
 	"github.com/tunehost/tunehost/host/diskspace"
 	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/plugin"
@@ -29,7 +30,7 @@ type Relay struct {
 	Open  func(ctx context.Context, told uint64) (plugin.Reporter, error)
 	Log   *hostlog.Log
 	Clock clock.Clock
-	Limit time.Duration // of one call
+	Limit time.Duration // of one call of Report
 	File  string        // keeps the number of the last event that it was told
 
 	current plugin.Reporter
@@ -65,8 +66,6 @@ func (r *Relay) After() (uint64, bool) {
 }
 
 func (r *Relay) reopen(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, r.Limit)
-	defer cancel()
 	p, err := r.Open(ctx, r.told)
 	if err == nil {
 		r.current = p
@@ -76,7 +75,7 @@ func (r *Relay) reopen(ctx context.Context) error {
 
 // Report implements Reportee.
 func (r *Relay) Report(ctx context.Context, events []report.Event) error {
-	ctx, cancel := context.WithTimeout(ctx, r.Limit)
+	ctx, cancel := deadlines.Within(ctx, r.Limit)
 	defer cancel()
 	if err := r.current.Report(ctx, Reported(events)); err != nil {
 		return err

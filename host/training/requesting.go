@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/deadlines"
 	"github.com/tunehost/tunehost/host/demand"
 	"github.com/tunehost/tunehost/host/plugin"
 )
@@ -68,7 +69,7 @@ func (r *Requesting) ask(params []byte) ([]byte, error) {
 }
 
 func (r *Requesting) call(params []byte) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(r.ctx, r.limit)
+	ctx, cancel := deadlines.Within(r.ctx, r.limit)
 	defer cancel()
 	return r.trainer.Request(ctx, params)
 }

@@ -52,26 +52,6 @@ func (t *Driver) reusable(w *worker) bool {
 	return t.Reuse && (t.GPUs || len(w.devices) == 0)
 }
 
-// watchReset replaces a process that does not begin its next trial in time.
-func (t *Driver) watchReset(r *run) {
-	w := r.worker
-	r.late = t.Clock.AfterFunc(t.Reset, func() {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		if t.runs[r.trial] == r && r.worker == w && r.warm && !r.begun && r.timer == nil {
-			w.trainer.Kill() // its listener hears of it
-		}
-	})
-}
-
-// onTime ends the watch.
-func (r *run) onTime() {
-	if r.late != nil {
-		r.late()
-		r.late = nil
-	}
-}
-
 // renew gives a run that has not begun in the process of another a fresh one, and
 // says whether it did: its trial does not fail for that.
 func (t *Driver) renew(r *run, why string) bool {

@@ -123,9 +123,7 @@ func (t *Driver) assign(r *run, w *worker) {
 	t.lastRun++
 	r.number, r.worker = t.lastRun, w
 	w.runs[r.number] = r
-	if w.request != "" {
-		t.watchReset(r)
-	}
+	t.watchBegin(r)
 	w.request = shape(r.start)
 	r.tell(train.Command{Kind: train.Start, Trial: r.start})
 	if r.stop != nil {

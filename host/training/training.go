@@ -27,15 +27,16 @@ import (
 
 // Options are what a driver works with.
 type Options struct {
+	Name string // of the trainable
 	// Open starts a process that may use these devices.
 	Open   func(ctx context.Context, devices []string) (plugin.Trainer, error)
 	Shared bool // one process for all trials
 	// Reuse keeps processes for the next trial that asks for the same; with
 	// GPUs only where GPUs is set, too (B-111).
 	Reuse, GPUs bool
-	// Reset is how long a process that has run a trial may take to begin another,
-	// if that is less than what is usual.
-	Reset    time.Duration
+	// Begin is how long a process may take to say that a trial has started; 0: as
+	// long as it likes. One that has run a trial has at most resetLimit.
+	Begin    time.Duration
 	Grace    time.Duration
 	Deadline time.Duration // of silence; 0: none
 	Metrics  []string      // names that there are already
@@ -77,7 +78,6 @@ type Driver struct {
 
 // New is a driver that Run sets going.
 func New(o Options) *Driver {
-	o.Reset = min(o.Reset, resetLimit)
 	t := &Driver{Options: o, work: queue.New[Work](), done: make(chan struct{}), ending: make(chan struct{}),
 		runs: map[core.TrialNo]*run{}, workers: map[*worker]bool{}, exporting: map[core.TrialNo]*run{}, names: map[string]bool{},
 		turns: turns{last: map[core.TrialNo]chan struct{}{}}}
@@ -118,8 +118,8 @@ type run struct {
 	// started for it.
 	anew  func()
 	warm  bool
-	begun bool        // the trainable has said so
-	late  func() bool // stops the timer of watchReset; nil: there is none
+	begun bool          // the trainable has said so
+	late  []func() bool // stop the timers of watchBegin
 	start *sdk.Trial
 	from  core.CheckpointRef // that it goes on from
 	held  bool               // that is in memory

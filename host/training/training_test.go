@@ -73,7 +73,7 @@ func (s *scripted) told(kind train.CommandKind) bool {
 }
 
 // trains is the driver of trainables with one such process, and a trial begun.
-func trains(t *testing.T, clock clock.Clock) (*Driver, *scripted) {
+func trains(t *testing.T, clock clock.Clock, more ...func(*Options)) (*Driver, *scripted) {
 	t.Helper()
 	d, err := storage.At(t.TempDir())
 	if err != nil {
@@ -84,8 +84,12 @@ func trains(t *testing.T, clock clock.Clock) (*Driver, *scripted) {
 	}
 	p := newScripted()
 	log := hostlog.New(hclog.NewNullLogger())
-	x := New(Options{Open: func(context.Context, []string) (plugin.Trainer, error) { return p, nil }, Shared: true, Grace: time.Second,
-		Inbox: inbox.New(), Log: log, Clock: clock, Storage: d, Disk: diskspace.New(log, clock)})
+	o := Options{Open: func(context.Context, []string) (plugin.Trainer, error) { return p, nil }, Shared: true, Grace: time.Second,
+		Inbox: inbox.New(), Log: log, Clock: clock, Storage: d, Disk: diskspace.New(log, clock)}
+	for _, f := range more {
+		f(&o)
+	}
+	x := New(o)
 	go x.Run(t.Context())
 	t.Cleanup(x.Close)
 	x.Put(Work{Action: core.StartAttempt{Trial: 0, Attempt: 1}, Trial: &sdk.Trial{Dir: d.Trial("0"), Params: []byte(`{}`)}, Dir: d.Trial("0"), Params: []byte(`{}`)})
@@ -163,6 +167,40 @@ func TestEventsOfNoSense(t *testing.T) {
 	list, end := heardOf(t, x)
 	if len(list) != 2 || list[0].Result == nil || end.Error != "" {
 		t.Errorf("%d pieces of news, the end is %+v; want a result and a good end", len(list), end)
+	}
+}
+
+// B-070: a trainable that does not say that a trial has started is named, and its
+// trial fails; its process is killed.
+func TestNeverBegins(t *testing.T) {
+	for _, shared := range []bool{true, false} {
+		said := &screenful{}
+		x, _ := trains(t, clocktest.New(1000), func(o *Options) {
+			o.Shared, o.Name, o.Begin, o.Log = shared, "sleepy", time.Minute, hostlog.Open(io.Discard, hostlog.NewScreen(said, ""))
+		})
+		_, end := heardOf(t, x)
+		contains(t, end.Error, `trainable "sleepy" did not say within 1m that the trial had started (STARTED), and was killed`)
+		contains(t, said.String(), `trainable "sleepy" has not said for 10s that trial 0 has started (STARTED); it is given up after 1m (deadlines.begin)`)
+	}
+}
+
+// One of several trials in a process does not take the others with it.
+func TestNeverBeginsAmongOthers(t *testing.T) {
+	x, p := trains(t, clocktest.New(1000), func(o *Options) { o.Begin = time.Minute })
+	p.say <- []train.Event{{Kind: train.Started, Run: 1}}
+	dir := x.Storage.Trial("1")
+	x.Put(Work{Action: core.StartAttempt{Trial: 1, Attempt: 1}, Trial: &sdk.Trial{Dir: dir, Params: []byte(`{}`)}, Dir: dir, Params: []byte(`{}`)})
+	x.Flush()
+	soon(t, "the order to die", func() bool { return p.told(train.Kill) })
+	_, end := heardOf(t, x)
+	if end.Trial != 1 {
+		t.Errorf("trial %d has ended: %s", end.Trial, end.Error)
+	}
+	contains(t, end.Error, "did not say within 1m that the trial had started")
+	select {
+	case <-p.killed:
+		t.Error("the process was killed, in which another trial runs")
+	default:
 	}
 }
 

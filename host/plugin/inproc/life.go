@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/tunehost/tunehost/host/deadlines"
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/plugins/sdk/guard"
 )
@@ -84,7 +85,7 @@ func (l *life) late(ctx context.Context, name string) error {
 	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return ctx.Err()
 	}
-	return l.failure(plugin.Hung, fmt.Sprintf("did not answer %s within its deadline", name), ctx.Err())
+	return l.failure(plugin.Hung, fmt.Sprintf("did not answer %s%s", name, deadlines.For(ctx)), ctx.Err())
 }
 
 // answered names the failure that an author's error is.

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/tunehost/tunehost/host/deadlines"
 	"github.com/tunehost/tunehost/host/plugin"
 )
 
@@ -50,7 +51,7 @@ func (p *Process) startFailure(ctx, within context.Context, err error) error {
 		return fail("cannot be used: " + refused.Error())
 	// The plugin's side of the deadline may pass a moment before ours.
 	case within.Err() != nil, status.Code(err) == codes.Canceled, status.Code(err) == codes.DeadlineExceeded:
-		return fail(fmt.Sprintf("was not ready within %v of its start", p.startTimeout()))
+		return fail(fmt.Sprintf("was not ready within %s of its start", deadlines.Text(p.startTimeout())))
 	case status.Code(err) == codes.Unimplemented:
 		return p.failure(plugin.NotStarted, "is no "+p.config.kind(), errOtherKind)
 	}
@@ -100,7 +101,7 @@ func (p *Process) callFailure(ctx context.Context, call string, err error) error
 // late ends the plugin because nobody waits for its answer any more; what it
 // is doing cannot be known.
 func (p *Process) late(ctx context.Context, call string) error {
-	e := p.failure(plugin.Hung, fmt.Sprintf("did not answer %s within its deadline, and was killed", call), context.DeadlineExceeded)
+	e := p.failure(plugin.Hung, fmt.Sprintf("did not answer %s%s, and was killed", call, deadlines.For(ctx)), context.DeadlineExceeded)
 	p.destroy(e)
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return ctx.Err()

@@ -1,0 +1,79 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/deadlines"
+	"github.com/tunehost/tunehost/host/plugin/sandbox"
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// limit is the deadline of a plugin's call; 0: there is none. What the file says
+// comes first; a WASM module has sandbox.call_timeout, a bundled plugin more time.
+func (o *opener) limit(kind sdk.Kind, ref config.PluginRef, c deadlines.Call) time.Duration {
+	set := o.experiment.Deadlines[c]
+	switch {
+	case o.alone, o.direct && o.isBundled(kind, ref):
+		return 0
+	case o.timeout > 0 || set > 0:
+		return cmp.Or(o.timeout, set)
+	case o.isModule(kind, ref):
+		return o.moduleLimit(c)
+	case o.isBundled(kind, ref):
+		return max(deadlines.Bundled, o.experiment.Deadlines.Of(c))
+	}
+	return o.experiment.Deadlines.Of(c)
+}
+
+func (o *opener) moduleLimit(c deadlines.Call) time.Duration {
+	if c == deadlines.Start {
+		return sandbox.StartTimeout
+	}
+	return cmp.Or(o.experiment.Sandbox.CallTimeout, o.experiment.Deadlines.Of(c))
+}
+
+// watch tells the user of a call that has not been answered for a while, and when
+// it will be given up.
+func (o *opener) watch(kind sdk.Kind, ref config.PluginRef, c deadlines.Call, limit time.Duration) (end func()) {
+	if limit == 0 {
+		return func() {}
+	}
+	after := deadlines.Notice(limit)
+	stop := o.clock.AfterFunc(after, func() {
+		o.log.Once(fmt.Sprintf("overdue %s %s %s", kind, ref.Name, c), overdue(kind, ref, c, after, limit))
+	})
+	return func() { stop() }
+}
+
+// overdue says what becomes of a call: searchers and schedulers are asked again.
+func overdue(kind sdk.Kind, ref config.PluginRef, c deadlines.Call, after, limit time.Duration) string {
+	then := "it is given up after " + deadlines.Text(limit)
+	if kind != sdk.KindTrainable && c != deadlines.Start {
+		then = fmt.Sprintf("it is restarted after %s, and given up the third time", deadlines.Text(limit))
+	}
+	return fmt.Sprintf("%s %q has not answered %s for %s; %s (deadlines.%s)", kind, ref.Name, callName(c), deadlines.Text(after), then, c)
+}
+
+// callName is a call as plugins' authors know it.
+func callName(c deadlines.Call) string {
+	switch c {
+	case deadlines.Start:
+		return "Describe since its start"
+	case deadlines.Load:
+		return "Open"
+	}
+	return string(c[0]-'a'+'A') + string(c[1:])
+}
+
+// opened makes a call to open a plugin, within its deadline.
+func opened[T any](ctx context.Context, o *opener, kind sdk.Kind, ref config.PluginRef, c deadlines.Call, open func(context.Context) (T, error)) (T, error) {
+	limit := o.limit(kind, ref, c)
+	defer o.watch(kind, ref, c, limit)()
+	ctx, cancel := deadlines.Within(ctx, limit)
+	defer cancel()
+	return open(ctx)
+}
