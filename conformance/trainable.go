@@ -15,7 +15,7 @@ var trainableVerbs = map[string]verb{
 	"save": take(saves), "checkpoint-every": take(checkpointsEvery), "save-at-end": take(savesAtEnd),
 	"stop": take(stops), "stop-saving": take(stopsSaving), "stop-at-once": plain(stopsAtOnce), "stop-twice": take(stopsTwice),
 	"kill": take(kills), "restore": take(restores), "restore-count": take(restoresCount), "restore-garbage": plain(restoresGarbage),
-	"reuse": take(reuses), "second-start": plain(secondStart), "share": take(shares), "second-run": plain(secondRun),
+	"reuse": take(reuses), "second-start": plain(secondStart), "share": take(shares), "crowd": take(crowds), "second-run": plain(secondRun),
 	"strange-params": take(strangeParams), "requests": take(requests), "close-trainer": take(closesTrainer),
 	"trainable-future": take(trainableFuture),
 }
@@ -33,6 +33,8 @@ type training struct {
 	QuietMS int `json:"quiet_ms"`
 	// Runs are how many there are, one after the other or at a time.
 	Runs int `json:"runs"`
+	// AtATime are how many of them there are at a time.
+	AtATime int `json:"at_a_time"`
 	// Params are laid over the trial's: names and values, each value so many
 	// times.
 	Params map[string]string `json:"params"`

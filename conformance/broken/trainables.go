@@ -99,6 +99,13 @@ func trainablesOfRuns() []Plugin {
 			}
 			return t.Train(ctx, r)
 		}),
+		leaking("trainable-loses-an-end", func(runs uint64, t sdk.Trainable, ctx context.Context, r sdk.Run) error {
+			err := t.Train(ctx, r)
+			if runs == 50 { // as a listener does that has died
+				<-ctx.Done()
+			}
+			return err
+		}),
 		trainableThat("trainable-will-not-stop", func(ctx context.Context, t sdk.Trainable, r sdk.Run) error {
 			err := t.Train(ctx, r)
 			if errors.Is(err, sdk.ErrStopped) {

@@ -136,6 +136,8 @@ func TestTrainFails(t *testing.T) {
 		for run, c := range []struct{ do, says string }{
 			{"raise", "ValueError: the loss is NaN\nTraceback"}, {"sys exit", "that was that"},
 			{"cannot restore", "bad magic"}, {"not numbers", "TypeError: metric 'loss' is 'small': expected a number"},
+			{"count too far", "ValueError: iteration is 1180591620717411303424: expected a whole number from 1"},
+			{"nowhere", "UnicodeEncodeError: "},
 		} {
 			d.start(uint64(run), do(c.do), sdk.Trial{})
 			if e := d.want(train.Ended, c.says); e.RestoreFailed != (c.do == "cannot restore") {

@@ -175,6 +175,12 @@ class Trainable(Probe, tunehost.Trainable):
             "bundles": [[b.node, b.resources["cpu"], *b.devices] for b in run.trial.bundles],
         }))
 
+    def do_count_too_far(self, run: tunehost.Run) -> None:
+        run.report(loss=1, iteration=2**70)
+
+    def do_nowhere(self, run: tunehost.Run) -> None:
+        run.report(loss=1, checkpoint="\udcff")
+
     def do_not_numbers(self, run: tunehost.Run) -> None:
         run.report(loss="small")
 

@@ -11,7 +11,7 @@ import threading
 from concurrent.futures import Future
 from typing import Any, Callable, Dict, Mapping, Optional
 
-from . import _frames
+from . import _frames, _vital
 from ._frames import Frames
 from ._session import Session
 from .run import ENDED, KILL, STARTED, Order, Told
@@ -35,7 +35,7 @@ class Zygote:
         self._selector = selectors.DefaultSelector()
         self._selector.register(control, selectors.EVENT_READ)
         self.session: Optional[ForkedSession] = None
-        threading.Thread(target=self._listen, daemon=True).start()
+        _vital.start(self._listen)
 
     def call(self, name: str, *arguments: Any) -> Any:
         """Has the zygote call the author's code; Refusal carries what it said."""
@@ -67,11 +67,15 @@ class Zygote:
                 if frames is self._control:
                     for message in frames.take():
                         self._hear(*message)
-                    continue
-                for told in frames.take():
-                    key.data(told)
-                if frames.ended:
-                    self.forget(frames)
+                elif not frames.closed:  # it is when this round has told of the trial's end
+                    self._take(frames, key.data)
+        _vital.die("the process that forks trials is gone")
+
+    def _take(self, frames: Frames, tell: Callable[[Told], None]) -> None:
+        for told in frames.take():
+            tell(told)
+        if frames.ended:
+            self.forget(frames)
 
     def _hear(self, name: str, *arguments: Any) -> None:
         if name == "reply":
@@ -87,6 +91,7 @@ class _Child:
 
     def __init__(self, frames: Frames, dir: str) -> None:
         self.frames = frames
+        self._sending = threading.Lock()
         self._stderr = os.path.join(dir, "stderr")
         self._from = self._size()
         self.pid = 0
@@ -99,6 +104,17 @@ class _Child:
             return os.path.getsize(self._stderr)
         except OSError:
             return 0
+
+    def send(self, value: Any) -> None:
+        """Sends to the trial, if it is there: its end is told by the zygote."""
+        with self._sending, contextlib.suppress(OSError):
+            self.frames.send(value)
+
+    def close(self) -> None:
+        """Ends the connection. Nobody sends meanwhile: the descriptor's number may be
+        another's a moment later."""
+        with self._sending:
+            self.frames.close()
 
     def last_words(self) -> str:
         """The end of what this attempt wrote to stderr, for the message of its failure."""
@@ -121,22 +137,23 @@ class ForkedSession(Session):
 
     def start(self, run: int, trial: Dict[str, Any]) -> None:
         ours, theirs = _frames.pair()
-        self.runs[run] = _Child(ours, trial["dir"])
+        child = self.runs[run] = _Child(ours, trial["dir"])
         self._zygote.order("fork", run, theirs.fileno())
         theirs.close()
-        with contextlib.suppress(OSError):  # it could not be forked, or has ended: that is told
-            ours.send(trial)
+        child.send(trial)
 
     def order(self, run: int, order: Order) -> None:
-        child = self.runs[run]
+        child = self.runs.get(run)
+        if child is None:
+            return  # it ended while the order was on its way
         if order["kind"] == KILL:
             child.killed = True
             self._zygote.order("kill", run)
             return
-        with contextlib.suppress(OSError):
-            child.frames.send(order)
+        child.send(order)
 
-    # What the zygote tells, in the listening thread.
+    # What the zygote tells, in the listening thread. It never takes the session's lock: who
+    # holds that may wait for the zygote, and the zygote for this thread.
 
     def forked(self, run: int, pid: int) -> None:
         """The trial has a process."""
@@ -163,9 +180,7 @@ class ForkedSession(Session):
         self._end(run, child.ended or {"kind": ENDED, "error": f"{_death(code)}\n{child.last_words()}".strip()})
 
     def _end(self, run: int, ended: Told) -> None:
-        self.runs[run].frames.close()
-        with self.lock:
-            del self.runs[run]
+        self.runs.pop(run).close()
         self.out.push(run, ended)
 
     def _tell(self, run: int, child: _Child, told: Told) -> None:

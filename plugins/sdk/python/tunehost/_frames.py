@@ -28,6 +28,11 @@ class Frames:
     def close(self) -> None:
         self.sock.close()
 
+    @property
+    def closed(self) -> bool:
+        """Whether this end was closed."""
+        return self.sock.fileno() < 0
+
     def send(self, value: Any, fds: Sequence[int] = ()) -> None:
         """Sends an object; OSError when the other end is gone."""
         body = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)

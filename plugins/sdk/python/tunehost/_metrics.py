@@ -23,7 +23,7 @@ def flatten(metrics: Optional[Metrics], more: Metrics) -> Dict[str, float]:
 
 def _leaves(metrics: Metrics, prefix: str) -> Iterator[Tuple[str, float]]:
     for key, value in metrics.items():
-        name = prefix + str(key)
+        name = prefix + str(key).encode("utf-8", "replace").decode()
         if isinstance(value, Mapping):
             yield from _leaves(value, name + "/")
         else:
@@ -40,6 +40,13 @@ def _number(name: str, value: Any) -> float:
         except OverflowError:  # an int beyond all floats
             return math.inf if value > 0 else -math.inf
     raise TypeError(f"metric {name!r} is {value!r:.60}: expected a number")
+
+
+def whole(iteration: Any) -> int:
+    """An iteration as authors give it."""
+    if isinstance(iteration, bool) or int(iteration) != iteration or not 1 <= iteration < 2**63:
+        raise ValueError(f"iteration is {iteration!r:.60}: expected a whole number from 1")
+    return int(iteration)
 
 
 def jsonable(value: float) -> Union[float, str]:

@@ -15,7 +15,7 @@ import threading
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Union
 
-from ._metrics import Metrics, flatten, jsonable
+from ._metrics import Metrics, flatten, jsonable, whole
 from .errors import Paused, ReportError, Stopped
 
 __all__ = ["NewCheckpoint", "checkpoint", "new_checkpoint", "params", "report", "seed", "trial_dir"]
@@ -122,19 +122,13 @@ def report(metrics: Optional[Metrics] = None, *, iteration: Optional[int] = None
     """
     message: Dict[str, Any] = {"metrics": {k: jsonable(v) for k, v in flatten(metrics, more).items()}}
     if iteration is not None:
-        message["iteration"] = _whole(iteration)
+        message["iteration"] = whole(iteration)
     if checkpoint is not None:
         message["checkpoint"] = os.path.abspath(checkpoint)
     if not os.environ.get("TUNEHOST_CHANNEL"):
         print(json.dumps({**message["metrics"], **{k: v for k, v in message.items() if k != "metrics"}}), flush=True)
         return
     _obey(_channel.ask(message))
-
-
-def _whole(iteration: Any) -> int:
-    if isinstance(iteration, bool) or int(iteration) != iteration or iteration < 1:
-        raise ValueError(f"iteration is {iteration!r}: expected a whole number from 1")
-    return int(iteration)
 
 
 def _obey(answer: Dict[str, Any]) -> None:

@@ -17,7 +17,7 @@ from typing import Any, Callable, Dict, Iterator, Mapping, Optional, Type, TypeV
 import grpc
 from google.protobuf import message_factory
 
-from . import _session, _tls, _wire
+from . import _session, _tls, _vital, _wire
 from ._forked import ForkedSession, Refusal, Zygote
 from ._log import log
 from ._proto import scheduler_pb2, searcher_pb2, trainable_pb2
@@ -217,7 +217,7 @@ class TrainableService:
     def Train(self, requests: Iterator[Any]) -> Iterator[Any]:
         session = self._begin()
         broken: list[Failure] = []
-        threading.Thread(target=_read, args=(requests, session, broken), daemon=True).start()
+        _vital.start(_read, requests, session, broken)
         while True:
             events = session.out.drain()
             if not events:
@@ -249,13 +249,21 @@ class TrainableService:
 def _read(requests: Iterator[Any], session: Session, broken: list[Failure]) -> None:
     """Carries out commands until the host has closed its side, or is gone."""
     try:
-        for m in requests:
+        for m in _received(requests):
             session.send(m.commands)
     except _session.Broken as e:
         broken.append(Failure(grpc.StatusCode.INVALID_ARGUMENT, str(e)))
-    except Exception:
-        pass  # the connection was lost: nobody to tell
     session.close()
+
+
+def _received(requests: Iterator[Any]) -> Iterator[Any]:
+    """The messages, until the connection is lost: then there is nobody to tell."""
+    while True:
+        try:
+            m = next(requests)
+        except Exception:
+            return
+        yield m
 
 
 class LocalService(TrainableService):
@@ -410,7 +418,7 @@ class Server:
                 if os.getppid() != parent:
                     self._end(1)
 
-        threading.Thread(target=watch, daemon=True).start()
+        _vital.start(watch)
 
     def _end(self, status: int) -> None:
         """Ends the process; code that does not return in time is left behind."""

@@ -12,6 +12,7 @@ import queue
 import threading
 from typing import Any, Callable, Dict, List, Mapping
 
+from . import _vital
 from ._proto import common_pb2, trainable_pb2
 from ._trial import prepare, trial_of
 from .plugin import Trainable
@@ -95,7 +96,11 @@ class Session:
             self.out.push(c.run, {"kind": ENDED, "error": why, "never_started": True})
             return
         self._started = True
-        self.start(c.run, fields(c.trial))
+        try:
+            self.start(c.run, fields(c.trial))
+        except (OSError, RuntimeError) as e:  # no more files or threads: that is this run's end alone
+            self.runs.pop(c.run, None)
+            self.out.push(c.run, {"kind": ENDED, "error": f"cannot start: {e}", "never_started": True})
 
     def _refuses(self) -> str:
         if self._traits["shared"]:
@@ -157,9 +162,9 @@ class LocalSession(Session):
     def start(self, run: int, trial: Dict[str, Any]) -> None:
         link = self.runs[run] = _QueueLink(lambda told: self.out.push(run, told))
         if self._traits["shared"]:
-            threading.Thread(target=self._train, args=(run, trial, link), daemon=True).start()
+            _vital.start(self._train, run, trial, link)
         else:
-            self._main(lambda: self._train(run, trial, link))
+            self._main(_vital.vital(lambda: self._train(run, trial, link)))
 
     def order(self, run: int, order: Order) -> None:
         self.runs[run].orders.put(order)

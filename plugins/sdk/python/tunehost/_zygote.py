@@ -167,6 +167,9 @@ class _Zygote:
         self._own = self._own | (_system.children() - {self._server, *self._trials.values()})
 
     def _fork(self, run: int) -> None:
+        if not self._control.fds:  # it was lost on the way: this process has no room for it
+            self._control.send(("unforked", run, "cannot fork: too many open files"))
+            return
         link = self._control.fds.pop(0)
         me = os.getpid()
         try:

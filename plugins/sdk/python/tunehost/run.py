@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Protocol, Sequence
 
-from ._metrics import flatten
+from ._metrics import flatten, whole
 from .errors import Paused, RestoreError, StartError, Stopped, UnknownFormat
 
 if TYPE_CHECKING:
@@ -139,15 +139,17 @@ class Run:
         end; let it pass.
         """
         values = flatten(metrics, more)
+        number = whole(iteration) if iteration is not None else 0
+        saved = str(Path(checkpoint).absolute()) if checkpoint else ""
+        saved.encode()  # a message carries no other path; the error is the author's to see
         self._hear(self._link.poll())
         if self._stop and not self._stop_dir:
             raise self._stop
-        self._iteration = int(iteration) if iteration else self._iteration + 1
+        self._iteration = number or self._iteration + 1
         self._reported += 1
         self._done = done
         self._link.send({
-            "kind": RESULT, "metrics": list(values.items()), "iteration": int(iteration or 0),
-            "checkpoint": str(Path(checkpoint).absolute()) if checkpoint else "", "done": done,
+            "kind": RESULT, "metrics": list(values.items()), "iteration": number, "checkpoint": saved, "done": bool(done),
         })
         self._await_decision(done, self._due(done, save is not None and not checkpoint), save)
 

@@ -1,0 +1,117 @@
+"""The server's listener to the process that forks, and to trials: what ends when."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any, List
+
+from tunehost import _frames
+from tunehost._forked import ForkedSession, Zygote
+from tunehost.run import ENDED, STARTED
+
+ROOT = str(Path(__file__).parent.parent)
+KEPT: List[_frames.Frames] = []  # a server without its zygote would end this process
+
+
+class Session(ForkedSession):
+    """Listens no further until it is let."""
+
+    def __init__(self, zygote: Zygote) -> None:
+        super().__init__(zygote, {"shared": True, "reusable": True})
+        self.let, self.held = threading.Event(), threading.Event()
+
+    def hold(self) -> None:
+        """What the zygote says so that the listener waits."""
+        self.held.set()
+        self.let.wait()
+
+
+def kinds(session: Session, n: int) -> List[int]:
+    found: List[Any] = []
+    while len(found) < n:
+        found += session.out.drain()
+    return [e.kind for e in found]
+
+
+def test_a_trial_whose_end_comes_with_its_last_words(tmp_path: Path) -> None:
+    """One round of the listener hears of a trial's end, and of the socket that this closes (B-110)."""
+    control, zygote = _frames.pair()
+    KEPT.append(zygote)
+    session = Session(Zygote(control))
+    for run in range(3):  # the listener lives on
+        session.start(run, {"dir": str(tmp_path)})
+        asked = zygote.next()
+        child = _frames.Frames(socket.socket(fileno=zygote.fds.pop()))
+        assert asked == [("fork", run)] and child.next() == [{"dir": str(tmp_path)}]
+        zygote.send(("forked", run, 7))
+        zygote.send(("hold",))
+        session.held.wait()
+        session.held.clear()
+        zygote.send(("exited", run, 0))  # first, so that it comes first
+        child.send({"kind": STARTED, "pid": 7})
+        child.send({"kind": ENDED})
+        child.close()
+        session.let.set()
+        assert kinds(session, 2) == [STARTED, ENDED]
+        session.let.clear()
+
+
+def dies(code: str) -> "subprocess.CompletedProcess[str]":
+    """Runs what must end by itself."""
+    return subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": ROOT}, text=True, capture_output=True, timeout=300)
+
+
+PREPARED = """
+import threading
+from tunehost import _frames, _forked
+control, zygote = _frames.pair()
+session = _forked.ForkedSession(_forked.Zygote(control), {"shared": True, "reusable": True})
+"""
+
+
+def test_a_listener_that_fails_ends_the_process_with_its_last_words() -> None:
+    done = dies(PREPARED + "zygote.send(('forked', 99, 1)); threading.Event().wait()")
+    assert done.returncode == 1 and done.stderr.rstrip().endswith("KeyError: 99") and "in _listen" in done.stderr
+
+
+def test_without_the_zygote_the_server_ends() -> None:
+    done = dies(PREPARED + "zygote.close(); threading.Event().wait()")
+    assert (done.returncode, done.stderr) == (1, "the process that forks trials is gone\n")
+
+
+def test_a_reader_that_fails_ends_the_process_with_its_last_words() -> None:
+    done = dies("""
+import threading
+from tunehost import _server, _vital
+class Session:
+    def send(self, commands): raise KeyError("a mistake")
+class Message:
+    commands = ()
+_vital.start(_server._read, iter([Message]), Session(), [])
+threading.Event().wait()
+""")
+    assert done.returncode == 1 and done.stderr.rstrip().endswith("KeyError: 'a mistake'")
+
+
+def test_a_run_that_cannot_start_ends_alone(tmp_path: Path) -> None:
+    """No more files: that is the end of one run, not of the stream."""
+    done = dies(f"""
+import resource, socket
+from tunehost import _frames, _forked
+from tunehost._proto import trainable_pb2 as pb
+control, zygote = _frames.pair()
+session = _forked.ForkedSession(_forked.Zygote(control), {{"shared": True, "reusable": True}})
+kept = []
+resource.setrlimit(resource.RLIMIT_NOFILE, (30, 30))
+try:
+    while True: kept.append(socket.socket())
+except OSError: pass
+session.send([pb.TrainCommand(kind=1, run=5, trial=pb.Trial(dir={str(tmp_path)!r}))])
+[ended] = session.out.drain()
+print(ended.run, ended.kind, ended.never_started, ended.error)
+""")
+    assert done.stdout == "5 4 True cannot start: [Errno 24] Too many open files\n", done.stderr
