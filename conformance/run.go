@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/host/runtimedir"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -149,7 +149,7 @@ type subject struct {
 	kind   sdk.Kind
 	start  Open
 	closes []io.Closer
-	dirs   []string
+	dirs   []*runtimedir.Folder
 }
 
 // look runs the check's verb.
@@ -241,9 +241,12 @@ func refusal(err error, snapshot []byte) error {
 
 // dir makes a directory that lasts as long as the check.
 func (s *subject) dir() (string, error) {
-	dir, err := os.MkdirTemp("", "conformance-")
+	dir, err := runtimedir.MakeLarge()
+	if err != nil {
+		return "", err
+	}
 	s.dirs = append(s.dirs, dir)
-	return dir, err
+	return dir.Path(), nil
 }
 
 // close ends all that the check has opened.
@@ -254,6 +257,6 @@ func (s *subject) close() {
 	}
 	gone.Wait()
 	for _, d := range s.dirs {
-		_ = os.RemoveAll(d)
+		_ = d.Remove()
 	}
 }

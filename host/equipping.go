@@ -69,7 +69,7 @@ func (s *session) holdStates(saves bool) *storage.Memory {
 		s.log.Warn("checkpoint.pauses: memory: the trainable makes its checkpoints itself, on disk; pauses go on from the last of them")
 		return nil
 	}
-	m, err := storage.OpenMemory(s.dir)
+	m, err := storage.OpenMemory()
 	if err != nil {
 		s.log.Warn("checkpoint.pauses: memory: pauses are saved on disk: " + err.Error())
 		return nil

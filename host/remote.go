@@ -14,6 +14,7 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/host/mirror"
+	"github.com/tunehost/tunehost/host/runtimedir"
 	"github.com/tunehost/tunehost/host/storage"
 )
 
@@ -121,37 +122,28 @@ func (o *Options) bring(ctx context.Context, r *remote, dir storage.Dir) error {
 	case !there, here && r.lease.Ours && o.Resume != "remote":
 		return nil
 	}
-	if err := setAside(dir, here); err != nil {
+	if err := setAside(dir); err != nil {
 		return err
 	}
 	o.tell("fetching " + r.store.URL() + " to " + dir.Path())
 	return mirror.Fetch(ctx, r.store, dir)
 }
 
-// setAside empties the working directory; what an experiment has left there is kept
-// beside it.
-func setAside(dir storage.Dir, keep bool) error {
+// setAside empties the working directory; what is there is kept beside it.
+func setAside(dir storage.Dir) error {
 	list, err := os.ReadDir(dir.Path())
 	if err != nil {
 		return err
 	}
 	aside := dir.Path() + time.Now().UTC().Format(".20060102T150405")
-	if keep {
-		if err := os.Mkdir(aside, 0o700); err != nil {
+	for _, e := range list {
+		if e.Name() == "LOCK" || e.Name() == mirror.OwnerFile {
+			continue
+		}
+		if err := os.MkdirAll(aside, 0o700); err != nil {
 			return err
 		}
-	}
-	for _, e := range list {
-		from := filepath.Join(dir.Path(), e.Name())
-		switch {
-		case e.Name() == "LOCK" || e.Name() == mirror.OwnerFile:
-			continue
-		case keep:
-			err = os.Rename(from, filepath.Join(aside, e.Name()))
-		default:
-			err = os.RemoveAll(from)
-		}
-		if err != nil {
+		if err := os.Rename(filepath.Join(dir.Path(), e.Name()), filepath.Join(aside, e.Name())); err != nil {
 			return err
 		}
 	}
@@ -264,12 +256,12 @@ func Fetch(ctx context.Context, url string) (dir string, done func(), err error)
 	if ours, err := s.LastFrom(ctx, dir); err == nil && ours {
 		return dir, func() {}, nil
 	}
-	copied, err := os.MkdirTemp("", "tunehost-")
+	copied, err := runtimedir.MakeLarge()
 	if err != nil {
 		return "", nil, err
 	}
-	done = func() { _ = os.RemoveAll(copied) }
-	d, err := storage.At(filepath.Join(copied, filepath.Base(dir)))
+	done = func() { _ = copied.Remove() }
+	d, err := storage.At(filepath.Join(copied.Path(), filepath.Base(dir)))
 	if err == nil {
 		err = mirror.FetchRecord(ctx, s, d)
 	}

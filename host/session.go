@@ -265,10 +265,7 @@ func newRecord(d storage.Dir, id journal.RunID) (Recorder, error) {
 	if found, err := journal.Verify(fs, journal.Options{}, nil); err != nil || found.Next > 1 {
 		return nil, userError("%s has the record of an experiment, but %s is gone: put it back, or give the new experiment another --name", d.Journal(), d.Experiment())
 	}
-	if err := errors.Join(fs.Close(), os.RemoveAll(d.Journal())); err != nil {
-		return nil, err
-	}
-	if fs, err = journal.MakeDir(d.Journal()); err != nil {
+	if err := journal.Clear(fs); err != nil {
 		return nil, err
 	}
 	if j, err = journal.Create(fs, journal.Options{RunID: id}); err != nil {

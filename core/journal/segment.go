@@ -41,6 +41,20 @@ func removeTemporaries(fs FS) error {
 	return nil
 }
 
+// Clear removes the segments in fs, and nothing else, so that another record can begin there.
+func Clear(fs FS) error {
+	firsts, err := segments(fs)
+	if err != nil {
+		return err
+	}
+	for _, first := range firsts {
+		if err := fs.Remove(segmentName(first)); err != nil {
+			return err
+		}
+	}
+	return errors.Join(removeTemporaries(fs), fs.SyncDir())
+}
+
 // errNotNamed marks errors of newSegment before the file had its name: then nothing has changed.
 var errNotNamed = errors.New("segment not begun")
 

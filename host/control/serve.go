@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/tunehost/tunehost/host/runtimedir"
 	"github.com/tunehost/tunehost/host/storage"
 )
 
@@ -33,36 +34,21 @@ type Handler interface {
 	Clone(trial uint32, params []byte) (clone uint32, err error)
 }
 
-// Listen makes a socket in a private directory with a short path. Closing the
-// listener removes the socket; the directory is removed by remove.
+// Listen makes a socket in a folder of the user's alone. Closing the listener removes
+// the socket; the folder is removed by remove, or after this process's death by the
+// next host.
 func Listen() (l net.Listener, remove func(), err error) {
-	dir, err := privateDir()
+	dir, err := runtimedir.Make()
 	if err != nil {
 		return nil, nil, fmt.Errorf("no directory for the control socket: %w", err)
 	}
-	remove = func() { _ = os.RemoveAll(dir) }
-	l, err = net.Listen("unix", filepath.Join(dir, "control"))
+	remove = func() { _ = dir.Remove() }
+	l, err = net.Listen("unix", filepath.Join(dir.Path(), "control"))
 	if err != nil {
 		remove()
 		return nil, nil, fmt.Errorf("no control socket: %w", err)
 	}
 	return l, remove, nil
-}
-
-// maxDirBytes leaves room for the socket's name under the 104 bytes that the
-// strictest system has.
-const maxDirBytes = 88
-
-// privateDir is the owner's alone. TMPDIR may be too long for a socket.
-func privateDir() (string, error) {
-	dir, err := os.MkdirTemp("", "tunehost-")
-	if err == nil && len(dir) <= maxDirBytes {
-		return dir, nil
-	}
-	if err == nil {
-		_ = os.Remove(dir)
-	}
-	return os.MkdirTemp("/tmp", "tunehost-")
 }
 
 // Announce says in the experiment's directory where the host listens; hide takes

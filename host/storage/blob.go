@@ -117,10 +117,16 @@ func dropBlob(path string) {
 	}
 }
 
+// isBlob says by its name whether a file is a blob.
+func isBlob(blobs, path string) bool {
+	sum := filepath.Base(path)
+	return sha256Pattern.MatchString(sum) && path == blobIn(blobs, sum)
+}
+
 // sweepBlobs removes all that no checkpoint has any more.
 func sweepBlobs(blobs string) error {
 	err := filepath.WalkDir(blobs, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() {
+		if err == nil && d.Type().IsRegular() && isBlob(blobs, path) {
 			dropBlob(path)
 		}
 		return err

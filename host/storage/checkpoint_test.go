@@ -240,7 +240,7 @@ func TestSpecialFilesAreRefused(t *testing.T) {
 	}
 }
 
-// SweepTrial leaves what programs made for themselves.
+// B-155: SweepTrial leaves what programs made for themselves.
 func TestSweepTrial(t *testing.T) {
 	t.Parallel()
 	d, dir := trial(t)

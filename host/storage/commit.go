@@ -44,13 +44,27 @@ func commitAs(on disk, blobs, trialDir, dir, final string, m Manifest) (bytes in
 		func() error { return on.write(listed, text) },
 		func() error { return on.sync(listed) },
 		func() error { return on.sync(dir) },
-		func() error { return removeCheckpoint(on, final) }, // of an earlier host, and not recorded
+		func() error { return makeWay(on, final) },
 		func() error { return on.rename(dir, final) },
 		func() error { return on.sync(filepath.Dir(final)) },
 		// The folders above may be new, too.
 		func() error { return on.sync(trialDir) },
 		func() error { return on.sync(filepath.Dir(trialDir)) },
 	)
+}
+
+// makeWay removes a checkpoint of an earlier host, which is not recorded. What is no
+// checkpoint is a program's own, and gets another name (B-155).
+func makeWay(on disk, final string) error {
+	if _, err := os.Lstat(final); errors.Is(err, fs.ErrNotExist) || isCheckpoint(final) {
+		return removeCheckpoint(on, final)
+	}
+	for n := 1; ; n++ {
+		kept := fmt.Sprintf("%s.kept%d", final, n)
+		if _, err := os.Lstat(kept); errors.Is(err, fs.ErrNotExist) {
+			return on.rename(final, kept)
+		}
+	}
 }
 
 // steps does one after the other until one fails.

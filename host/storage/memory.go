@@ -1,36 +1,35 @@
 package storage
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/tunehost/tunehost/host/runtimedir"
 )
 
 // Memory is a folder in a memory file system, for states that need not survive
 // the host. It is one experiment's alone.
-type Memory struct{ path string }
+type Memory struct{ folder *runtimedir.Folder }
 
-// OpenMemory makes the experiment's folder in memory, and removes what an earlier
-// host has left in it. An error says why there is none.
-func OpenMemory(d Dir) (*Memory, error) {
+// OpenMemory makes a folder in memory, and removes what hosts that were killed have
+// left there. An error says why there is none.
+func OpenMemory() (*Memory, error) {
 	if _, err := memoryLeft(memoryRoot); err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256([]byte(d.Path()))
-	m := &Memory{filepath.Join(memoryRoot, fmt.Sprintf("tunehost-%d-%s", os.Getuid(), hex.EncodeToString(sum[:8])))}
-	if err := os.RemoveAll(m.path); err != nil {
+	folder, err := runtimedir.MakeIn(memoryRoot)
+	if err != nil {
 		return nil, err
 	}
-	return m, os.Mkdir(m.path, dirMode) // fails where somebody else has the name
+	return &Memory{folder}, nil
 }
 
 // Stage makes an empty folder for a state; false where states take half of the
 // memory file system already: the next may be as large as all of them.
 func (m *Memory) Stage(trial, id uint32) (dir string, ok bool) {
-	if left, err := memoryLeft(m.path); err != nil || left < 0.5 {
+	if left, err := memoryLeft(m.folder.Path()); err != nil || left < 0.5 {
 		return "", false
 	}
 	dir = m.dir(trial, id)
@@ -38,7 +37,7 @@ func (m *Memory) Stage(trial, id uint32) (dir string, ok bool) {
 }
 
 func (m *Memory) dir(trial, id uint32) string {
-	return filepath.Join(m.path, fmt.Sprintf("%05d_%06d", trial, id))
+	return filepath.Join(m.folder.Path(), fmt.Sprintf("%05d_%06d", trial, id))
 }
 
 // Restore makes a copy of a state at to. A [DamagedError] says that somebody has
@@ -58,4 +57,4 @@ func (m *Memory) Restore(trial, id uint32, to string) error {
 func (m *Memory) Drop(trial, id uint32) error { return os.RemoveAll(m.dir(trial, id)) }
 
 // Close removes all of them.
-func (m *Memory) Close() error { return os.RemoveAll(m.path) }
+func (m *Memory) Close() error { return m.folder.Remove() }

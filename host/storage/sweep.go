@@ -2,6 +2,7 @@ package storage
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -53,14 +54,49 @@ func (d Dir) SweepTrial(trialDir string, needed func(id uint32) bool) error {
 	}
 	var errs []error
 	for _, e := range list {
-		switch id, err := strconv.ParseUint(e.Name(), 10, 32); {
-		case err == nil && !needed(uint32(id)):
-			errs = append(errs, d.RemoveCheckpoint(trialDir, uint32(id)))
-		case e.Name() == restored, strings.HasSuffix(e.Name(), beingMade), strings.HasSuffix(e.Name(), beingGone):
-			errs = append(errs, os.RemoveAll(filepath.Join(root, e.Name())))
+		path := filepath.Join(root, e.Name())
+		suffix := filepath.Ext(e.Name())
+		base := strings.TrimSuffix(e.Name(), suffix)
+		switch id, ours := numberOf(base); {
+		case e.Name() == restored:
+			errs = append(errs, sweepRestored(path))
+		case !ours || !e.IsDir():
+		case suffix == beingMade, suffix == beingGone:
+			errs = append(errs, os.RemoveAll(path))
+		case base == e.Name() && !needed(id) && isCheckpoint(path):
+			errs = append(errs, d.RemoveCheckpoint(trialDir, id))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// numberOf is the number that a checkpoint's name stands for: names that a host does not
+// give are somebody else's.
+func numberOf(name string) (id uint32, ok bool) {
+	n, err := strconv.ParseUint(name, 10, 32)
+	return uint32(n), err == nil && fmt.Sprintf("%06d", n) == name
+}
+
+// isCheckpoint says whether a folder is a checkpoint that a host has made.
+func isCheckpoint(dir string) bool {
+	info, err := os.Lstat(filepath.Join(dir, manifest))
+	return err == nil && info.Mode().IsRegular()
+}
+
+// sweepRestored removes attempts' copies, and their folder unless it has something else.
+func sweepRestored(dir string) error {
+	list, err := os.ReadDir(dir)
+	left := len(list)
+	for _, e := range list {
+		if _, ours := numberOf(e.Name()); ours {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, e.Name())))
+			left--
+		}
+	}
+	if err == nil && left == 0 {
+		err = os.Remove(dir)
+	}
+	return err
 }
 
 // SweepBlobs removes what no checkpoint has any more.

@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/host/runtimedir"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 	"github.com/tunehost/tunehost/plugins/sdk/train"
@@ -278,14 +278,14 @@ func (t Try) trainable(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	dir, err := os.MkdirTemp("", "tunehost-check-")
+	dir, err := runtimedir.MakeLarge()
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
+	defer func() { _ = dir.Remove() }()
 	late := context.AfterFunc(ctx, trainer.Kill)
 	defer late()
-	trial := &sdk.Trial{ID: "check", Attempt: 1, Experiment: "check", Params: t.Params, Options: t.Options, Seed: 1, Dir: dir, Resources: []byte(`{"cpu":"1"}`), GraceSeconds: 10}
+	trial := &sdk.Trial{ID: "check", Attempt: 1, Experiment: "check", Params: t.Params, Options: t.Options, Seed: 1, Dir: dir.Path(), Resources: []byte(`{"cpu":"1"}`), GraceSeconds: 10}
 	if err := trainer.Send([]train.Command{{Kind: train.Start, Run: 1, Trial: trial}}); err != nil {
 		return "", err
 	}

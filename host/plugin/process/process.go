@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -15,6 +14,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/host/runtimedir"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/serve"
 )
@@ -85,8 +85,7 @@ func (c *Config) kind() string {
 // Process is a plugin that runs as a program.
 type Process struct {
 	config Config
-	dir    string // of the socket, ours alone
-	held   *os.File
+	dir    *runtimedir.Folder // of the socket, ours alone
 	runner *runner
 	client *goplugin.Client
 	conn   *grpc.ClientConn
@@ -135,13 +134,13 @@ func (p *Process) prepare() (err error) {
 	}
 	id, err := newIdentity()
 	if err == nil {
-		p.dir, p.held, err = socketDir()
+		p.dir, err = runtimedir.Make()
 	}
 	if err != nil {
 		_ = program.Close() // nothing where there is none
 		return err
 	}
-	p.runner = newRunner(&p.config, p.dir, id)
+	p.runner = newRunner(&p.config, p.dir.Path(), id)
 	p.runner.path, p.runner.program = path, program
 	p.client = goplugin.NewClient(p.clientConfig(id))
 	return nil
@@ -164,7 +163,7 @@ func (p *Process) clientConfig(id *identity) *goplugin.ClientConfig {
 		SkipHostEnv:      true,
 		TLSConfig:        id.clientTLS(),
 		StartTimeout:     2 * p.startTimeout(), // ours comes first
-		UnixSocketConfig: &goplugin.UnixSocketConfig{TempDir: p.dir},
+		UnixSocketConfig: &goplugin.UnixSocketConfig{TempDir: p.dir.Path()},
 		SyncStdout:       p.runner.lines("stdout"),
 		SyncStderr:       p.runner.lines("stderr"),
 		Logger:           hclog.NewNullLogger(),
@@ -253,8 +252,7 @@ func (p *Process) end() {
 		<-done
 	}
 	p.runner.kill()
-	_ = os.RemoveAll(p.dir)
-	_ = p.held.Close()
+	_ = p.dir.Remove()
 }
 
 // destroy kills the process at once, for the reason that later calls will give.

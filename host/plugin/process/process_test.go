@@ -275,14 +275,18 @@ func TestHangingShutdown(t *testing.T) {
 }
 
 func TestSocketDirIsRemoved(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir())
+	runtime, err := os.MkdirTemp("/tmp", "th-") // its path is short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(runtime) })
+	t.Setenv("XDG_RUNTIME_DIR", runtime)
 	p := startConfig(t, self(t, sdk.KindSearcher, "bad-stderr"))
-	left, err := filepath.Glob(os.TempDir() + "/th-*")
-	if err != nil || len(left) != 1 && len(os.TempDir()) <= 60 {
+	if left, err := filepath.Glob(runtime + "/tunehost/h*/[0-9]*"); err != nil || len(left) != 1 {
 		t.Fatal(left, err)
 	}
 	_ = p.Close()
-	if left, _ := filepath.Glob(os.TempDir() + "/th-*"); len(left) != 0 {
+	if left, _ := filepath.Glob(runtime + "/tunehost/*"); len(left) != 0 {
 		t.Fatal(left)
 	}
 }

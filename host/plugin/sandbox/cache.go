@@ -2,9 +2,11 @@ package sandbox
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"syscall"
 	"time"
 
@@ -55,12 +57,32 @@ func private(dir string) error {
 	return nil
 }
 
-// sweep removes what was compiled long ago.
+// sweep removes what was compiled long ago, and nothing else (B-155).
 func sweep(dir string) {
 	files, _ := filepath.Glob(filepath.Join(dir, "wazero-*", "*"))
 	for _, file := range files {
-		if info, err := os.Lstat(file); err == nil && time.Since(info.ModTime()) > unusedAfter {
+		info, err := os.Lstat(file)
+		if err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > unusedAfter && isCompiled(file) {
 			_ = os.Remove(file)
 		}
 	}
+}
+
+// compiledName and compiledStart tell a compiled module from any other file.
+var compiledName = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+const compiledStart = "WAZEVO"
+
+func isCompiled(file string) bool {
+	if !compiledName.MatchString(filepath.Base(file)) {
+		return false
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	start := make([]byte, len(compiledStart))
+	_, err = io.ReadFull(f, start)
+	return err == nil && string(start) == compiledStart
 }

@@ -208,7 +208,12 @@ func TestByHand(t *testing.T) {
 
 // Whoever has no certificate of the host's, or another's, is not let in.
 func TestIntruder(t *testing.T) {
-	t.Setenv("TMPDIR", "/tmp")
+	runtime, err := os.MkdirTemp("/tmp", "rt-") // its path is short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(runtime) })
+	t.Setenv("XDG_RUNTIME_DIR", runtime)
 	seen := map[string]bool{}
 	for _, s := range sockets(t) {
 		seen[s] = true
@@ -238,7 +243,7 @@ func TestIntruder(t *testing.T) {
 
 func sockets(t *testing.T) []string {
 	t.Helper()
-	found, err := filepath.Glob("/tmp/th-*/*/s")
+	found, err := filepath.Glob(os.Getenv("XDG_RUNTIME_DIR") + "/tunehost/h*/*/*/s")
 	if err != nil {
 		t.Fatal(err)
 	}

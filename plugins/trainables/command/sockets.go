@@ -1,7 +1,6 @@
 package command
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -17,8 +16,7 @@ import (
 // no trial has run for a while.
 type sockets struct {
 	mu    sync.Mutex
-	dir   string   // private, short; "" before the first and after the last
-	claim *os.File // on dir, for as long as it is used
+	dir   string // private, short; "" before the first and after the last
 	free  []*socket
 	made  int
 	taken int
@@ -86,20 +84,29 @@ func (s *sockets) clear() {
 	for _, k := range s.free {
 		k.listener.Close()
 	}
-	os.RemoveAll(s.dir)
-	s.claim.Close()
-	s.free, s.dir, s.claim, s.made = nil, "", nil, 0
+	s.removeFiles()
+	s.free, s.dir, s.made = nil, "", 0
 }
+
+// removeFiles removes the sockets' names and then their folder, if nothing else is in it.
+func (s *sockets) removeFiles() {
+	for i := range s.made {
+		os.Remove(s.path(i))
+	}
+	os.Remove(s.dir)
+}
+
+func (s *sockets) path(i int) string { return filepath.Join(s.dir, strconv.Itoa(i)) }
 
 func (s *sockets) create() (*socket, error) {
 	if s.dir == "" {
-		dir, claim, err := privateDir()
+		dir, err := privateDir()
 		if err != nil {
 			return nil, err
 		}
-		s.dir, s.claim = dir, claim
+		s.dir = dir
 	}
-	path := filepath.Join(s.dir, strconv.Itoa(s.made))
+	path := s.path(s.made)
 	f, err := listen(path)
 	if err != nil {
 		return nil, err
@@ -110,62 +117,22 @@ func (s *sockets) create() (*socket, error) {
 	return k, nil
 }
 
-// privateDir makes a directory for the owner alone, and claims it. The folder that
-// the host made for this plugin's sockets goes with the plugin; else a temporary one.
-func privateDir() (string, *os.File, error) {
-	for _, parent := range []string{os.Getenv("PLUGIN_UNIX_SOCKET_DIR"), os.TempDir(), "/tmp"} {
-		if parent == "" || !filepath.IsAbs(parent) || len(parent) > maxSocketPath-len("/tunehost-ch-0123456789/123456") {
-			continue
-		}
-		if dir, claim, err := claimedDir(parent); err == nil {
-			removeStale(parent)
-			return dir, claim, nil
+// privateDir makes a directory for the owner alone. It lies in the folder that the host
+// made for this plugin's sockets and removes with all that is in it; where there is none,
+// or its path is too long, it is a temporary one.
+func privateDir() (string, error) {
+	parent := os.Getenv("PLUGIN_UNIX_SOCKET_DIR")
+	if filepath.IsAbs(parent) && len(parent) <= maxSocketPath-len("/ch-4294967295/123456") {
+		if dir, err := os.MkdirTemp(parent, "ch-"); err == nil {
+			return dir, nil
 		}
 	}
-	return claimedDir("")
-}
-
-func claimedDir(parent string) (string, *os.File, error) {
-	dir, err := os.MkdirTemp(parent, dirPrefix)
-	if err != nil {
-		return "", nil, err
+	dir, err := os.MkdirTemp("", "tunehost-ch-")
+	if err == nil && len(dir) > maxSocketPath-len("/123456") {
+		_ = os.Remove(dir)
+		return os.MkdirTemp("/tmp", "tunehost-ch-")
 	}
-	f, err := os.Open(dir)
-	if err != nil {
-		return "", nil, errors.Join(err, os.Remove(dir))
-	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		return "", nil, errors.Join(err, f.Close(), os.Remove(dir))
-	}
-	return dir, f, nil
-}
-
-const (
-	dirPrefix = "tunehost-ch-"
-	// unclaimed is how long a new directory may be without its claim.
-	unclaimed = time.Minute
-)
-
-// removeStale removes what processes that were killed could not: directories that
-// nobody claims. Other users' are out of reach.
-func removeStale(parent string) {
-	dirs, _ := filepath.Glob(filepath.Join(parent, dirPrefix+"*"))
-	for _, dir := range dirs {
-		if info, err := os.Lstat(dir); err == nil && info.IsDir() && time.Since(info.ModTime()) > unclaimed {
-			removeUnclaimed(dir)
-		}
-	}
-}
-
-func removeUnclaimed(dir string) {
-	f, err := os.Open(dir)
-	if err != nil {
-		return
-	}
-	defer f.Close()
-	if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
-		os.RemoveAll(dir)
-	}
+	return dir, err
 }
 
 func listen(path string) (*os.File, error) {

@@ -271,9 +271,15 @@ func TestManyTrials(t *testing.T) {
 // The sockets' directory is private, the sockets are used again, and both go
 // when nothing runs.
 func TestSockets(t *testing.T) {
-	tmp := t.TempDir()
-	if len(tmp) < 60 {
-		t.Setenv("TMPDIR", tmp)
+	given, err := os.MkdirTemp("/tmp", "given-") // its path is short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(given) })
+	t.Setenv("PLUGIN_UNIX_SOCKET_DIR", given)
+	bystander := filepath.Join(given, "ch-thesis")
+	if err := os.Mkdir(bystander, 0o700); err != nil {
+		t.Fatal(err)
 	}
 	p := openTest(t, sh(`stat -c %a $(dirname $TUNEHOST_CHANNEL); echo $TUNEHOST_CHANNEL`))
 	first, second := newRun(t), newRun(t)
@@ -288,33 +294,16 @@ func TestSockets(t *testing.T) {
 		t.Errorf("%s, then %s", out, readFile(t, second.trial.Dir, "stdout"))
 	}
 	p.sockets.clear()
-	if _, err := os.Stat(filepath.Dir(path)); !os.IsNotExist(err) {
-		t.Errorf("the directory stays: %v", err)
+	if _, err := os.Stat(filepath.Dir(path)); !os.IsNotExist(err) || filepath.Dir(filepath.Dir(path)) != given {
+		t.Errorf("%s: the directory stays, or is in another place: %v", path, err)
+	}
+	if _, err := os.Stat(bystander); err != nil { // B-155
+		t.Error(err)
 	}
 	if err := p.Train(t.Context(), newRun(t)); err != nil { // and comes back
 		t.Error(err)
 	}
 	p.sockets.clear()
-	// What a killed process left is removed by the next.
-	stale := filepath.Join(filepath.Dir(filepath.Dir(path)), dirPrefix+"stale")
-	if err := os.Mkdir(stale, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	l, err := listen(filepath.Join(stale, "0"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.Close()
-	old := time.Now().Add(-2 * unclaimed)
-	if err := os.Chtimes(stale, old, old); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Train(t.Context(), newRun(t)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(stale); !os.IsNotExist(err) {
-		t.Errorf("a stale directory stays: %v", err)
-	}
 }
 
 // dyingHost trains until it is killed.

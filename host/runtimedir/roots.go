@@ -1,0 +1,93 @@
+package runtimedir
+
+import (
+	"crypto/rand"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+)
+
+// maxRoot leaves room for "/h123456/12345".
+const maxRoot = MaxPath - len("/h123456/12345")
+
+// places are where the user's folder may be, the best first, and where a fresh one is
+// made that only this process knows.
+type places struct {
+	roots     []string
+	otherwise string
+}
+
+func runtimePlaces() places {
+	var roots []string
+	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) && private(dir) == nil {
+		roots = append(roots, filepath.Join(dir, "tunehost"))
+	}
+	return places{fitting(append(roots, of(os.TempDir()), of("/tmp"))), shortTemp()}
+}
+
+func temporaryPlaces() places { return places{[]string{of(os.TempDir())}, os.TempDir()} }
+
+// of is the user's folder in a directory that all users share.
+func of(shared string) string { return filepath.Join(shared, "tunehost-"+strconv.Itoa(os.Getuid())) }
+
+func fitting(roots []string) (short []string) {
+	for _, r := range roots {
+		if len(r) <= maxRoot {
+			short = append(short, r)
+		}
+	}
+	return short
+}
+
+// shortTemp is a temporary directory whose path is short.
+func shortTemp() string {
+	if dir := os.TempDir(); len(dir)+len("/tunehost-0123456789") <= maxRoot {
+		return dir
+	}
+	return "/tmp"
+}
+
+// prepare makes the user's folder, or refuses one that somebody else can get at.
+func prepare(root string) error {
+	if err := os.Mkdir(root, 0o700); err != nil && !os.IsExist(err) {
+		return err
+	}
+	return private(root)
+}
+
+// private checks that a folder is the user's alone, and no link.
+func private(dir string) error {
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	switch {
+	case !info.IsDir():
+		return fmt.Errorf("%s is no folder", dir)
+	case !owned(info):
+		return fmt.Errorf("%s is another user's", dir)
+	case info.Mode().Perm()&0o077 != 0:
+		return fmt.Errorf("%s can be read by other users; chmod 700 mends that", dir)
+	}
+	return nil
+}
+
+func owned(info os.FileInfo) bool {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(s.Uid) == os.Getuid()
+}
+
+// random is six letters and digits that nobody can guess.
+func random() string {
+	const signs = "0123456789abcdefghijklmnopqrstuv" // 32
+	var b [6]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		panic(err) // crypto/rand does not fail
+	}
+	for i := range b {
+		b[i] = signs[b[i]%32]
+	}
+	return string(b[:])
+}

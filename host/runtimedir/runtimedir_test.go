@@ -1,0 +1,214 @@
+package runtimedir
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestMain is also a process that makes a folder and waits to be killed.
+func TestMain(m *testing.M) {
+	if os.Getenv("RUNTIMEDIR_CHILD") == "" {
+		os.Exit(m.Run())
+	}
+	f, err := Make()
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(f.Path())
+	select {}
+}
+
+// user is a user with a runtime directory of his own, which has a short path.
+func user(t *testing.T) (runtime string) {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", "rd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	t.Setenv("XDG_RUNTIME_DIR", dir)
+	return dir
+}
+
+func make1(t *testing.T) *Folder {
+	t.Helper()
+	f, err := Make()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Remove() })
+	return f
+}
+
+// child starts another process that has a folder, and returns that.
+func child(t *testing.T) (kill func(), folder string) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "RUNTIMEDIR_CHILD=1")
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	kill = func() { _, _ = cmd.Process.Kill(), cmd.Wait() }
+	t.Cleanup(kill)
+	if _, err := fmt.Fscanln(out, &folder); err != nil {
+		t.Fatal(err)
+	}
+	return kill, folder
+}
+
+// bystanders are files and folders that tunehost has not made, where it looks.
+func bystanders(t *testing.T, root string) (check func()) {
+	t.Helper()
+	files := []string{"notes.txt", "h123456/text.tex", "hothers/" + marker, "h1/" + marker + "/x", "tunehost-1/a", "th-thesis/chapter1/text.tex"}
+	for _, name := range files {
+		write(t, filepath.Join(root, name), "mine\n")
+	}
+	// A marker of another user's, and one that a link leads to.
+	write(t, filepath.Join(root, "hforeign", marker), fmt.Sprintf("%suid %d\n", magic, os.Getuid()+1))
+	files = append(files, "hforeign/"+marker)
+	elsewhere := t.TempDir()
+	write(t, filepath.Join(elsewhere, marker), fmt.Sprintf("%suid %d\n", magic, os.Getuid()))
+	if err := os.Symlink(elsewhere, filepath.Join(root, "hlink")); err != nil {
+		t.Fatal(err)
+	}
+	files = append(files, "hlink/"+marker)
+	return func() {
+		t.Helper()
+		for _, name := range files {
+			if _, err := os.Stat(filepath.Join(root, name)); err != nil {
+				t.Errorf("a bystander's file is gone: %v", err)
+			}
+		}
+	}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// B-155: what a killed process has left is removed, and nothing else.
+func TestOnlyTheDeadIsRemoved(t *testing.T) {
+	root := filepath.Join(user(t), "tunehost")
+	check := bystanders(t, root)
+	killDead, dead := child(t)
+	_, alive := child(t)
+	write(t, filepath.Join(dead, "plugin-dir1", "socket"), "")
+	killDead()
+	f := make1(t)
+	if _, err := os.Stat(filepath.Dir(dead)); !os.IsNotExist(err) {
+		t.Errorf("what a killed process has left is there: %v", err)
+	}
+	if _, err := os.Stat(alive); err != nil {
+		t.Errorf("a living process's folder is gone: %v", err)
+	}
+	check()
+	if err := f.Remove(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(f.Home()); !os.IsNotExist(err) {
+		t.Errorf("the last folder leaves %s: %v", f.Home(), err)
+	}
+	check()
+}
+
+// B-155: a home that was half removed when its remover was killed is removed.
+func TestHalfRemoved(t *testing.T) {
+	root := filepath.Join(user(t), "tunehost")
+	left := filepath.Join(root, "hleft")
+	write(t, filepath.Join(left, marker), fmt.Sprintf("%suid %d\npid 1\n", magic, os.Getuid()))
+	make1(t)
+	if _, err := os.Stat(left); !os.IsNotExist(err) {
+		t.Errorf("it is still there: %v", err)
+	}
+}
+
+// A runtime directory that is not the user's alone is not used, nor a folder of ours
+// that somebody else has made there before.
+func TestUnsafeRoots(t *testing.T) {
+	dir := user(t)
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if f := make1(t); strings.HasPrefix(f.Path(), dir) {
+		t.Errorf("%s can be read by others", f.Path())
+	}
+	t.Setenv("XDG_RUNTIME_DIR", "")
+	tmp, err := os.MkdirTemp("/tmp", "rd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(tmp) })
+	t.Setenv("TMPDIR", tmp)
+	if err := os.Symlink(t.TempDir(), of(tmp)); err != nil {
+		t.Fatal(err)
+	}
+	h, err := newHome(places{[]string{of(tmp)}, tmp})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer homes.release(h)
+	if got := filepath.Dir(filepath.Dir(h.path)); got != tmp || filepath.Dir(h.path) == of(tmp) {
+		t.Errorf("%s is used, with a link at %s", h.path, of(tmp))
+	}
+}
+
+// Every path has room for a socket's name, however long TMPDIR is.
+func TestPathsAreShort(t *testing.T) {
+	t.Setenv("XDG_RUNTIME_DIR", "")
+	long := filepath.Join(t.TempDir(), strings.Repeat("long", 30))
+	if err := os.Mkdir(long, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", long)
+	for range 3 {
+		f := make1(t)
+		if info, err := os.Stat(f.Path()); err != nil || info.Mode() != fs.ModeDir|0o700 || len(f.Path()) > MaxPath {
+			t.Errorf("%s: %v", f.Path(), err)
+		}
+	}
+	names := []string{"/plugin-dir4294967295/plugin4294967295", "/plugin-dir4294967295/ch-4294967295/123456"}
+	for _, n := range names {
+		if MaxPath+len(n) > 103 {
+			t.Errorf("no room for %s: %d bytes", n, MaxPath+len(n))
+		}
+	}
+	if f, err := MakeLarge(); err != nil || !strings.HasPrefix(f.Path(), long) {
+		t.Errorf("%v, %v", f, err)
+	} else if err := f.Remove(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A home that the user has removed is made again.
+func TestRemovedUnderneath(t *testing.T) {
+	user(t)
+	f := make1(t)
+	if err := os.RemoveAll(f.Home()); err != nil {
+		t.Fatal(err)
+	}
+	g := make1(t)
+	if _, err := os.Stat(g.Path()); err != nil {
+		t.Error(err)
+	}
+	if err := f.Remove(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(g.Path()); err != nil {
+		t.Error(err)
+	}
+}
