@@ -24,12 +24,16 @@ func (m *Machine) current(no TrialNo, attempt uint32) bool {
 }
 
 // Takes says whether a result of the attempt would count, if it has what it must: those
-// of another attempt do not, nor those after the one that stopped the trial (B-010).
+// of another attempt do not, nor those after the one that stopped the trial (B-010), also
+// while the stop waits for a checkpoint.
 func (m *Machine) Takes(no TrialNo, attempt uint32) bool {
 	if !m.current(no, attempt) {
 		return false
 	}
 	l := m.liveOf(no)
+	if l.verdict == Stop && m.since(RulesV2) {
+		return false
+	}
 	return !l.over && !l.last && l.intent != toStop && l.intent != toFail
 }
 

@@ -10,8 +10,8 @@ const (
 	// RulesV1 is that of records that name none.
 	RulesV1 Rules = iota
 	// RulesV2:
-	//   - Results that follow an undecided one wait in the machine, and are dropped
-	//     when it stops the trial (B-009).
+	//   - Results that come while the stop of their trial waits for a checkpoint are
+	//     ignored, as those that come after it (B-010).
 	//   - A checkpoint that a program has handed over is owed from the result on that
 	//     named it, until it is saved or has failed.
 	//   - A trial keeps the N best checkpoints and its newest (B-053).

@@ -156,6 +156,11 @@ func (m *Machine) Owes(observation uint64) bool {
 	return ok
 }
 
+// Undecided says whether the scheduler owes a decision on a result of the trial.
+func (m *Machine) Undecided(no TrialNo) bool {
+	return m.exists(no) && m.trials[no].live != 0 && len(m.lives[m.trials[no].live-1].due) > 0
+}
+
 // Quiescent says that nothing is under way that could lead to an action: no
 // question to the searcher, no decision owed.
 func (m *Machine) Quiescent() bool { return m.ask.count == 0 && len(m.owed) == 0 }

@@ -54,6 +54,7 @@ type Loop struct {
 	inbox   *inbox.Inbox
 	rules   *stoprules.Rules
 	disk    *diskspace.Disk
+	order   order
 	// leave is closed when the host is told to leave.
 	leave <-chan struct{}
 
@@ -108,12 +109,25 @@ func (l *Loop) stepAll(batch []inbox.News) error {
 			batch = batch[1:]
 			continue
 		}
-		n := l.rules.Cut(untilQuery(batch[:min(len(batch), maxBatchEvents)]))
-		n, err := l.step(batch[:n])
-		if err != nil {
+		part := untilQuery(batch[:min(len(batch), maxBatchEvents)])
+		if err := l.stepInOrder(part); err != nil {
 			return err
 		}
-		batch = batch[n:]
+		batch = batch[len(part):]
+	}
+	return nil
+}
+
+// stepInOrder takes what may be recorded now, and then what waited for that.
+func (l *Loop) stepInOrder(batch []inbox.News) error {
+	for now := l.order.admit(l.machine, batch); len(now) > 0 && !l.finished; now = l.order.release(l.machine) {
+		for len(now) > 0 && !l.finished {
+			n, err := l.step(now[:l.rules.Cut(now)])
+			if err != nil {
+				return err
+			}
+			now = now[n:]
+		}
 	}
 	return nil
 }

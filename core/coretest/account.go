@@ -20,6 +20,7 @@ type account struct {
 	attempt uint32
 	live    bool
 	last    bool // Done was said
+	judged  bool // the scheduler stops it, perhaps after a save
 	ended   bool // but for its saves
 	refused bool // a result was: the trainable is ahead of what is counted
 	clone   bool // it was given to start from another's checkpoint, with no results
@@ -197,7 +198,7 @@ func (a *audit) start(x core.StartAttempt) error {
 		return err
 	}
 	t.live, t.attempt, t.held, t.slots, t.beyond = true, x.Attempt, t.asks(a.spec), x.Placement.Slots, x.Placement.Beyond
-	t.accepted, t.credits, t.refused = 0, 0, false
+	t.accepted, t.credits, t.refused, t.judged = 0, 0, false, false
 	if x.Restore.ID == 0 {
 		if !a.spec.Manual { // there, the caller keeps its state
 			t.forget()

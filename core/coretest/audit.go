@@ -173,6 +173,9 @@ func (a *audit) beforePlugin(e core.Event) {
 		}
 	case *core.SchedulerDecided:
 		for _, d := range e.Decisions {
+			if k, ok := a.owed[d.Number]; ok && d.Verdict == core.Stop {
+				a.trials[k.trial].judged = true
+			}
 			delete(a.owed, d.Number)
 		}
 		for _, c := range e.Commands {

@@ -172,7 +172,7 @@ func (t *account) take(e *core.ResultReported, iteration uint64) {
 // compare checks a trial's row against the book.
 func (a *audit) compare(e core.Event, t *account) error {
 	v := a.m.View(t.no)
-	if t.result != nil && !t.last && !v.Stopping {
+	if t.result != nil && !t.last && !v.Stopping && !t.judged {
 		return errors.New("its result was lost")
 	}
 	t.refused = t.refused || t.result != nil

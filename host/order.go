@@ -1,0 +1,111 @@
+package host
+
+import (
+	"slices"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/inbox"
+)
+
+// order keeps back what a trial says after a result that the scheduler has not decided on.
+// It is recorded after the decision: what counts then depends on the decision, and not on
+// whether the trial or the scheduler was faster (B-009, B-102). A host that dies loses
+// what is kept back; nobody was told that it was recorded.
+type order struct {
+	kept   map[core.TrialNo][]inbox.News
+	trials []core.TrialNo // that have something kept, in order of arrival
+	// reported are the trials with a result in the batch, on which a decision may be owed
+	// once it is applied.
+	reported map[core.TrialNo]bool
+}
+
+// admit returns what can be recorded now, in the place of batch, and keeps the rest.
+func (o *order) admit(m *core.Machine, batch []inbox.News) []inbox.News {
+	if !o.needed(m) {
+		return batch
+	}
+	clear(o.reported)
+	now := batch[:0]
+	for i := range batch {
+		if !o.keeps(m, &batch[i]) {
+			now = append(now, batch[i])
+		}
+	}
+	return now
+}
+
+// needed: with a scheduler that decides, and not at the end of an experiment, which waits
+// for no decision.
+func (o *order) needed(m *core.Machine) bool { return !m.Spec().Quiet && !m.Closing() }
+
+// keeps decides on one piece of news, and keeps it where it has to wait.
+func (o *order) keeps(m *core.Machine, n *inbox.News) bool {
+	no, ok := o.trialOf(n)
+	if !ok {
+		return false
+	}
+	if len(o.kept[no]) > 0 || m.Undecided(no) || o.reported[no] {
+		o.keep(no, *n)
+		return true
+	}
+	if n.Result != nil && !n.Result.Done {
+		if o.reported == nil {
+			o.reported = map[core.TrialNo]bool{}
+		}
+		o.reported[no] = true
+	}
+	return false
+}
+
+// trialOf is the trial of news that waits for decisions: what trials report, and their
+// ends. A save that has failed stays behind the end that it was told with: the other way
+// round it would be the cause of that end.
+func (o *order) trialOf(n *inbox.News) (no core.TrialNo, ok bool) {
+	if n.Result != nil {
+		return n.Result.Trial, true
+	}
+	switch e := n.Event.(type) {
+	case *core.AttemptEnded:
+		return e.Trial, true
+	case *core.ModelExported:
+		return e.Trial, true
+	case *core.SaveFailed:
+		return e.Trial, slices.ContainsFunc(o.kept[e.Trial], isEnd)
+	}
+	return 0, false
+}
+
+func isEnd(n inbox.News) bool {
+	_, ok := n.Event.(*core.AttemptEnded)
+	return ok
+}
+
+func (o *order) keep(no core.TrialNo, n inbox.News) {
+	if r := n.Result; r != nil { // whoever has posted it may fill it again
+		x := *r
+		x.Metrics = slices.Clone(r.Metrics)
+		n.Result = &x
+	}
+	if o.kept == nil {
+		o.kept = map[core.TrialNo][]inbox.News{}
+	}
+	if len(o.kept[no]) == 0 {
+		o.trials = append(o.trials, no)
+	}
+	o.kept[no] = append(o.kept[no], n)
+}
+
+// release returns what has waited for what is applied by now.
+func (o *order) release(m *core.Machine) (now []inbox.News) {
+	waiting := o.trials
+	o.trials = nil
+	for _, no := range waiting {
+		if o.needed(m) && m.Undecided(no) {
+			o.trials = append(o.trials, no)
+			continue
+		}
+		now = append(now, o.kept[no]...)
+		delete(o.kept, no)
+	}
+	return o.admit(m, now)
+}
