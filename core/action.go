@@ -160,6 +160,8 @@ type Observation struct {
 	// Metrics are the result's; for SawCompleted they are left to the
 	// listener, who finds the last ones in the machine.
 	Metrics []Metric
+	// Values are what a result has beside its metrics, opaque to the machine.
+	Values []byte
 	// Due: the scheduler owes a decision.
 	Due bool
 	// Again: a restarted trial reported an iteration a second time (B-061).

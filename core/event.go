@@ -101,6 +101,8 @@ type (
 		// result, or "".
 		Checkpoint string
 		Done       bool
+		// Values is what was reported beside the metrics, opaque to the machine.
+		Values []byte
 		// Stop is why a rule of the experiment stops the trial with this
 		// result, or ""; StopAll likewise for the whole experiment.
 		Stop, StopAll string

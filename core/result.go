@@ -225,7 +225,7 @@ func (m *Machine) trainingTime(t *trial) int64 {
 // (B-019); one that is already decided ahead is not told to the scheduler.
 func (m *Machine) tellResult(t *trial, l *live, e *ResultReported, again, stopped bool) {
 	o := Observation{Kind: SawResult, To: ToReporters, Trial: e.Trial, Attempt: e.Attempt,
-		Iteration: t.iteration, Metrics: e.Metrics, Again: again, Last: stopped || e.Done}
+		Iteration: t.iteration, Metrics: e.Metrics, Values: e.Values, Again: again, Last: stopped || e.Done}
 	if !again {
 		o.To |= ToSearcher
 		if !stopped && !e.Done && !m.spec.Quiet && t.iteration >= t.until {

@@ -150,6 +150,11 @@ checkpoint: {every: 2}
 reporters: [jsonl, notebook]
 `
 
+// stateOf is a trial's state after an event, whatever happened in the same step.
+var stateOf = map[sdk.ReporterEventKind]string{sdk.ReportAdded: "PENDING", sdk.ReportRuns: "RUNNING", sdk.ReportResult: "RUNNING",
+	sdk.ReportPaused: "PAUSED", sdk.ReportCompleted: "TERMINATED", sdk.ReportFailed: "ERROR", sdk.ReportRequeued: "PENDING",
+	sdk.ReportRemoved: "TERMINATED"}
+
 // B-127: of the experiment's start and end and of each trial's start, result,
 // restore, checkpoint, completion and error, in order, with the host's fields.
 func TestReportersHearAll(t *testing.T) {
@@ -182,6 +187,9 @@ func TestReportersHearAll(t *testing.T) {
 			if r := e.Result; r.PID == 0 || r.Host == "" || len(r.Totals) != 2 || r.Iteration == 0 || r.TimeTotal < 0 {
 				t.Errorf("a result lacks the host's fields: %+v", r)
 			}
+		}
+		if want := stateOf[e.Kind]; want != "" && e.Trial.State != want {
+			t.Errorf("after %v trial %s is %s, want %s", e.Kind, e.Trial.ID, e.Trial.State, want)
 		}
 		if e.Trial != nil && (e.Trial.ID == "" || e.Trial.Dir == "" || e.Trial.State == "" || len(e.Trial.Params) == 0) {
 			t.Errorf("%v has the trial %+v", e.Kind, e.Trial)

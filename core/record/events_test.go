@@ -32,7 +32,7 @@ var kinds = []*rapid.Generator[core.Event]{
 	}),
 	event(func(t *rapid.T) core.Event {
 		return &core.ResultReported{Trial: trial(t), Attempt: u32(t), Iteration: u64(t), Metrics: rapid.SliceOfN(metric, 0, 5).Draw(t, "metrics"),
-			Checkpoint: text(t), Done: yes(t), Stop: text(t), StopAll: text(t)}
+			Checkpoint: text(t), Done: yes(t), Values: []byte(text(t)), Stop: text(t), StopAll: text(t)}
 	}),
 	event(func(t *rapid.T) core.Event {
 		return &core.AttemptEnded{Trial: trial(t), Attempt: u32(t), Error: text(t), NeverStarted: yes(t), RestoreFailed: yes(t), Damaged: yes(t)}

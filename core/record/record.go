@@ -214,6 +214,7 @@ func visit(f *fields, e core.Event) {
 		f.boolean(6, &e.Done)
 		f.str(7, &e.Stop)
 		f.str(8, &e.StopAll)
+		f.blob(9, &e.Values)
 	case *core.TrialGiven:
 		suggestion(f, &e.Suggestion)
 		f.boolean(3, &e.Extra)

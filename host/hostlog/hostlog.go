@@ -32,11 +32,13 @@ func Open(file io.Writer, screen *Screen) *Log {
 // New writes to a logger.
 func New(l hclog.Logger) *Log { return &Log{Logger: l, said: map[string]bool{}} }
 
-// Once warns, the first time for a key.
-func (l *Log) Once(key, text string) {
-	if l.first(key) {
+// Once warns, the first time for a key, and says whether this was it.
+func (l *Log) Once(key, text string) bool {
+	first := l.first(key)
+	if first {
 		l.Warn(text)
 	}
+	return first
 }
 
 // Slow names a slow part, once for each (B-126).

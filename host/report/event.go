@@ -79,6 +79,8 @@ type Result struct {
 	TimeSinceRestore       float64
 	// Again: the trial had reported this iteration before it was restarted.
 	Again bool
+	// Values is a JSON object of what was reported beside the metrics; nil: nothing.
+	Values []byte
 }
 
 // Reporter is told events, in batches.

@@ -78,7 +78,7 @@ func (r *Rules) Cut(batch []inbox.News) int {
 // metric's. The event is good until the next call: what is applied is the record of it.
 func (r *Rules) Result(m *core.Machine, number func(metric string) core.MetricID, x *inbox.Result) *core.ResultReported {
 	e := &r.event
-	*e = core.ResultReported{Trial: x.Trial, Attempt: x.Attempt, Iteration: x.Iteration, Checkpoint: x.Checkpoint, Done: x.Done, Metrics: e.Metrics[:0]}
+	*e = core.ResultReported{Trial: x.Trial, Attempt: x.Attempt, Iteration: x.Iteration, Checkpoint: x.Checkpoint, Done: x.Done, Values: x.Values, Metrics: e.Metrics[:0]}
 	for _, y := range x.Metrics {
 		e.Metrics = append(e.Metrics, core.Metric{ID: number(y.Name), Value: y.Value})
 	}

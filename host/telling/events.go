@@ -42,7 +42,7 @@ func reportedResult(r *report.Result) *sdk.ReportedResult {
 	}
 	return &sdk.ReportedResult{Metrics: plainMetrics(r.Metrics), Totals: plainMetrics(r.Totals), Iteration: r.Iteration, Done: r.Done,
 		TimeTotal: r.TimeTotal, TimeThisIter: r.TimeThisIter, PID: r.PID, Host: r.Host, Restored: r.Restored,
-		IterationsSinceRestore: r.IterationsSinceRestore, TimeSinceRestore: r.TimeSinceRestore, Again: r.Again}
+		IterationsSinceRestore: r.IterationsSinceRestore, TimeSinceRestore: r.TimeSinceRestore, Again: r.Again, Values: r.Values}
 }
 
 func plainMetrics(list []report.Metric) []sdk.Metric {

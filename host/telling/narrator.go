@@ -74,6 +74,7 @@ func (n *Narrator) Event(o core.Observation) report.Event {
 		return e
 	}
 	e.Trial = n.trial(o.Trial)
+	e.Trial.State = stateAfter(o.Kind, e.Trial.State)
 	if o.Attempt > 0 { // the trial may have been started again since
 		e.Trial.Attempt = o.Attempt
 	}
@@ -85,10 +86,28 @@ func (n *Narrator) Event(o core.Observation) report.Event {
 	case core.SawFailed:
 		e.Trial.Error = o.Reason
 	}
-	if e.Trial.State.Final() {
+	if n.machine.State(o.Trial).Final() {
 		delete(n.tracks, o.Trial)
 	}
 	return e
+}
+
+// stateAfter is a trial's state right after it was observed: the machine's, but that it
+// may have gone on in the same step, as one that is added or requeued and starts.
+func stateAfter(kind core.ObservationKind, now core.State) core.State {
+	switch kind {
+	case core.SawAdded, core.SawRequeued:
+		return core.Pending
+	case core.SawStarted, core.SawResult:
+		return core.Running
+	case core.SawPaused:
+		return core.Paused
+	case core.SawCompleted, core.SawRemoved:
+		return core.Terminated
+	case core.SawFailed:
+		return core.Errored
+	}
+	return now
 }
 
 // Follow takes note of an observation that nobody needs a report of.
@@ -150,7 +169,7 @@ func whole(x float64) float64 {
 // result adds the host's own fields (B-016).
 func (n *Narrator) result(o core.Observation) *report.Result {
 	v, t := n.machine.View(o.Trial), n.track(o.Trial)
-	r := &report.Result{Iteration: o.Iteration, Done: o.Last, PID: t.pid, Host: n.host, Again: o.Again,
+	r := &report.Result{Iteration: o.Iteration, Done: o.Last, PID: t.pid, Host: n.host, Again: o.Again, Values: o.Values,
 		TimeTotal: seconds(v.TrainNS), TimeThisIter: seconds(v.TrainNS - t.last),
 		Restored: t.fromCkpt, IterationsSinceRestore: o.Iteration - min(t.restored, o.Iteration), TimeSinceRestore: seconds(v.TrainNS - t.began)}
 	t.last = v.TrainNS

@@ -1,6 +1,8 @@
 package training
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -47,7 +49,7 @@ func (t *Driver) heard(r *run, e *train.Event) {
 		r.onTime()
 		t.Inbox.Post(&core.AttemptStarted{Trial: r.trial, Attempt: r.attempt, PID: e.PID})
 	case train.Result:
-		t.result(r, sdk.Result{Metrics: e.Metrics, Iteration: e.Iteration, Checkpoint: e.Checkpoint, Done: e.Done})
+		t.result(r, sdk.Result{Metrics: e.Metrics, Iteration: e.Iteration, Checkpoint: e.Checkpoint, Done: e.Done, Values: t.values(r, e.Values)})
 	case train.Saved:
 		t.saved(r, e)
 	case train.Exported:
@@ -55,10 +57,34 @@ func (t *Driver) heard(r *run, e *train.Event) {
 	case train.Ended:
 		t.ended(r, e)
 	case train.Log:
-		t.note(r, e.Text, func(text string) { t.Log.Info(text, "trial", r.trial) })
+		t.note(r, e.Text, func(text string) { t.logged(r, text, e.Hint) })
 	case train.Rejected:
 		t.note(r, e.Text, func(text string) { t.Log.Warn(fmt.Sprintf("trial %d: not a report: %s", r.trial, text)) })
 	}
+}
+
+// logged writes a line of a trial's log; of a hint the user hears once.
+func (t *Driver) logged(r *run, text string, hint bool) {
+	if hint && t.Log.Once("hint "+text, fmt.Sprintf("trial %d: %s", r.trial, text)) {
+		return
+	}
+	t.Log.Info(text, "trial", r.trial)
+}
+
+// values are what a result has beside its metrics, if they can be kept.
+func (t *Driver) values(r *run, values []byte) []byte {
+	if len(values) == 0 {
+		return nil
+	}
+	var object map[string]json.RawMessage
+	if len(values) > sdk.MaxValues || json.Unmarshal(values, &object) != nil {
+		t.Log.Once("values", fmt.Sprintf("trial %d: what is reported beside the metrics is left out: expected a JSON object of at most %d bytes",
+			r.trial, sdk.MaxValues))
+		return nil
+	}
+	var line bytes.Buffer
+	_ = json.Compact(&line, values) // it was read
+	return line.Bytes()
 }
 
 // note writes a line of a run's to the log, within its process's rate.

@@ -18,6 +18,13 @@ func (e *RestoreError) Error() string { return "cannot restore the checkpoint: "
 // Unwrap returns the cause.
 func (e *RestoreError) Unwrap() error { return e.Err }
 
+// Hinter is implemented by every [Run]: trainables that read what a program of the
+// user's says hand it what is probably wrong with that, in one line. The user sees it
+// at once, each text once.
+type Hinter interface {
+	Hint(text string)
+}
+
 // Rejecter is implemented by every [Run]: trainables that read reports of a
 // program of the user's hand what is no report to it, for the trial's log.
 type Rejecter interface {

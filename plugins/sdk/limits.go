@@ -12,6 +12,8 @@ const (
 	MaxMetrics = 10_000
 	// MaxMetricName is the length of a metric's name, in bytes.
 	MaxMetricName = 128
+	// MaxValues is the size of Result.Values, in bytes. What is larger is left out.
+	MaxValues = 64 << 10
 	// MaxIteration is the highest iteration: every number up to it is exact
 	// wherever JSON is read.
 	MaxIteration = 1 << 53

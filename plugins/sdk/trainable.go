@@ -105,6 +105,10 @@ type Result struct {
 	Checkpoint string
 	// Done: this is the last result.
 	Done bool
+	// Values is a JSON object of what is reported beside the metrics: texts, truths,
+	// lists. They are kept in the trial's files, and nothing is decided by them. At
+	// most MaxValues bytes; nil: nothing.
+	Values []byte
 }
 
 // TrainableTraits are what an opened trainable says about itself.
@@ -117,6 +121,20 @@ type TrainableTraits struct {
 	Saves bool
 	// Requests: it is a [Requester]. The SDK sets it.
 	Requests bool
+}
+
+// Launcher is implemented by trainables that train each trial in a process of its own.
+// The trial has started once they say so ([Starter]), not when Train is called.
+type Launcher interface {
+	Trainable
+	// LaunchesPrograms does nothing.
+	LaunchesPrograms()
+}
+
+// Starter is implemented by the Runs of a [Launcher].
+type Starter interface {
+	// Started says which process trains the trial. The first call counts.
+	Started(pid int)
 }
 
 // Resetter is implemented by reusable trainables that have something to clean up

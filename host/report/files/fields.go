@@ -16,6 +16,9 @@ var hostFields = []string{"iteration", "attempt", "event_number", "done", "trial
 // ownPrefix is before metrics whose names the host needs.
 const ownPrefix = "metric/"
 
+// valuePrefix is before values that are no metrics and have a name that is taken.
+const valuePrefix = "value/"
+
 // fields says how the values of a result are named in files. Results with the
 // same names share one.
 type fields struct {

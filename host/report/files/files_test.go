@@ -45,6 +45,19 @@ func TestWhatIsNoNumber(t *testing.T) {
 	}
 }
 
+// B-016: what is no metric is kept, under a name that nothing else has.
+func TestValuesThatAreNoMetrics(t *testing.T) {
+	s := &story{dir: newDir(t, 1)}
+	s.result(0, 1, 1, acc(1)).Values = []byte(`{"note":"x \"y\"","ok":true,"tags":[1,"a"],"pid":"mine","acc":"high","none":null}`)
+	s.result(0, 1, 2, acc(2)).Values = []byte(`no object`)
+	write(t, newReporter(s.dir), s.events)
+	lines := strings.Split(read(t, s.dir, 0, "result.jsonl"), "\n")
+	const kept = `"acc":1,"note":"x \"y\"","ok":true,"tags":[1,"a"],"value/pid":"mine","value/acc":"high","none":null,"trial_id"`
+	if !strings.Contains(lines[0], kept) || !json.Valid([]byte(lines[0])) || !strings.Contains(lines[1], `"acc":2,"trial_id"`) {
+		t.Error(lines)
+	}
+}
+
 // B-016
 func TestMetricsNamedLikeTheHostsFields(t *testing.T) {
 	s := &story{dir: newDir(t, 1)}

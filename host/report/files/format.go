@@ -51,6 +51,7 @@ func appendJSON(b []byte, e *report.Event, f *fields) []byte {
 			b = jsontext.AppendFloat(append(b, f.all[i].json...), f.value(r, i))
 		}
 	}
+	b = appendValues(b, r.Values, f)
 	b = jsontext.AppendString(append(b, `,"trial_id":`...), e.Trial.ID)
 	b = jsontext.AppendFloat(append(b, `,"time_total_s":`...), r.TimeTotal)
 	b = jsontext.AppendFloat(append(b, `,"time_this_iter_s":`...), r.TimeThisIter)
@@ -62,6 +63,19 @@ func appendJSON(b []byte, e *report.Event, f *fields) []byte {
 		b = jsontext.AppendFloat(append(b, `,"time_since_restore":`...), r.TimeSinceRestore)
 	}
 	return append(b, "}\n"...)
+}
+
+// appendValues appends what was reported beside the metrics, under names that neither
+// the host nor a metric has.
+func appendValues(b, values []byte, f *fields) []byte {
+	jsontext.Members(values, func(name string, value []byte) {
+		if slices.Contains(hostFields, name) || slices.ContainsFunc(f.all, func(x field) bool { return x.name == name }) {
+			name = valuePrefix + name
+		}
+		b = append(jsontext.AppendString(append(b, ','), name), ':')
+		b = append(b, value...)
+	})
+	return b
 }
 
 // appendTimestamp appends seconds since 1970 with milliseconds.

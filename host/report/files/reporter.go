@@ -228,7 +228,7 @@ func copyOf(events []report.Event) []report.Event {
 		e.Trial.Params = nil // not written here
 		if e.Result != nil {
 			r := *e.Result
-			r.Metrics, r.Totals = slices.Clone(r.Metrics), slices.Clone(r.Totals)
+			r.Metrics, r.Totals, r.Values = slices.Clone(r.Metrics), slices.Clone(r.Totals), slices.Clone(r.Values)
 			e.Result = &r
 		}
 	}

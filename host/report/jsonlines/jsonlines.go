@@ -64,6 +64,7 @@ func appendEvent(b []byte, e *report.Event) []byte {
 		o.text("trial", e.Trial.ID)
 		o.uint("number", uint64(e.Trial.Number))
 		o.uint("attempt", uint64(e.Trial.Attempt))
+		o.text("state", e.Trial.State.String())
 	}
 	o.details(e)
 	return append(o.b, "}\n"...)
@@ -83,10 +84,8 @@ func (o *object) details(e *report.Event) {
 	case core.SawCheckpoint:
 		o.uint("iteration", e.Iteration)
 	case core.SawCompleted, core.SawRemoved:
-		o.text("state", core.Terminated.String())
 		o.text("reason", e.Reason)
 	case core.SawFailed:
-		o.text("state", core.Errored.String())
 		o.text("error", report.Failure(*e))
 	case core.SawEnd:
 		o.text("state", e.Reason)
@@ -104,6 +103,9 @@ func (o *object) result(r *report.Result) {
 	o.metrics("metrics", r.Metrics)
 	if len(r.Totals) > 0 {
 		o.metrics("totals", r.Totals)
+	}
+	if len(r.Values) > 0 {
+		o.raw("values", r.Values)
 	}
 	o.bool("done", r.Done)
 	o.float("time_total_s", r.TimeTotal)

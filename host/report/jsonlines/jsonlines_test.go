@@ -13,6 +13,10 @@ import (
 	"github.com/tunehost/tunehost/host/report"
 )
 
+var states = map[core.ObservationKind]core.State{core.SawStarted: core.Running, core.SawResult: core.Running, core.SawCheckpoint: core.Running,
+	core.SawPaused: core.Paused, core.SawRequeued: core.Pending, core.SawFailed: core.Errored, core.SawRemoved: core.Terminated,
+	core.SawCompleted: core.Terminated}
+
 func events() []report.Event {
 	trial := report.Trial{Number: 17, ID: "ab12", Dir: "/r/trials/00017_ab12", Attempt: 2, Params: []byte(`{"lr":0.1,"net":{"units":64}}`)}
 	list := []report.Event{
@@ -20,7 +24,8 @@ func events() []report.Event {
 		{Kind: core.SawStarted, Restored: 3},
 		{Kind: core.SawResult, Result: &report.Result{Iteration: 4, TimeTotal: 2.5, TimeThisIter: 0.5, PID: 9, Host: "box",
 			Metrics: []report.Metric{{Name: "acc", Value: 0.1}, {Name: "loss", Value: math.NaN()}, {Name: "acc", Value: 0.5}},
-			Totals:  []report.Metric{{Name: "timesteps_total", Value: 10}}, Restored: true, IterationsSinceRestore: 1, TimeSinceRestore: 0.5, Again: true}},
+			Totals:  []report.Metric{{Name: "timesteps_total", Value: 10}}, Restored: true, IterationsSinceRestore: 1, TimeSinceRestore: 0.5, Again: true,
+			Values: []byte(`{"note":"x","tags":["a"]}`)}},
 		{Kind: core.SawCheckpoint, Iteration: 4},
 		{Kind: core.SawPaused, Reason: "asha: behind at 9"},
 		{Kind: core.SawRequeued, Reason: "interrupted"},
@@ -35,6 +40,7 @@ func events() []report.Event {
 		list[i].Time = time.Date(2026, 1, 2, 3, 4, 5, 678e6, time.UTC)
 		if list[i].Kind != core.SawEnd {
 			list[i].Trial = trial
+			list[i].Trial.State = states[list[i].Kind]
 		}
 	}
 	return list
@@ -48,12 +54,12 @@ func TestShapes(t *testing.T) {
 	}
 	const at = `,"time":"2026-01-02T03:04:05.678Z"`
 	const trial = at + `,"trial":"ab12","number":17,"attempt":2`
-	want := `{"event":"trial_started","event_number":2` + trial + `,"params":{"lr":0.1,"net":{"units":64}},"dir":"/r/trials/00017_ab12","restored_from":3}
-{"event":"result","event_number":3` + trial + `,"iteration":4,"metrics":{"loss":"NaN","acc":0.5},"totals":{"timesteps_total":10},"done":false,"time_total_s":2.5,"time_this_iter_s":0.5,"pid":9,"host":"box","again":true,"iterations_since_restore":1,"time_since_restore":0.5}
-{"event":"checkpoint","event_number":4` + trial + `,"iteration":4}
-{"event":"trial_paused","event_number":5` + trial + `,"reason":"asha: behind at 9"}
-{"event":"trial_requeued","event_number":6` + trial + `,"reason":"interrupted"}
-{"event":"trial_requeued","event_number":7` + trial + `,"reason":"exit status 1\nTraceback","error":"exit status 1\nTraceback"}
+	want := `{"event":"trial_started","event_number":2` + trial + `,"state":"RUNNING","params":{"lr":0.1,"net":{"units":64}},"dir":"/r/trials/00017_ab12","restored_from":3}
+{"event":"result","event_number":3` + trial + `,"state":"RUNNING","iteration":4,"metrics":{"loss":"NaN","acc":0.5},"totals":{"timesteps_total":10},"values":{"note":"x","tags":["a"]},"done":false,"time_total_s":2.5,"time_this_iter_s":0.5,"pid":9,"host":"box","again":true,"iterations_since_restore":1,"time_since_restore":0.5}
+{"event":"checkpoint","event_number":4` + trial + `,"state":"RUNNING","iteration":4}
+{"event":"trial_paused","event_number":5` + trial + `,"state":"PAUSED","reason":"asha: behind at 9"}
+{"event":"trial_requeued","event_number":6` + trial + `,"state":"PENDING","reason":"interrupted"}
+{"event":"trial_requeued","event_number":7` + trial + `,"state":"PENDING","reason":"exit status 1\nTraceback","error":"exit status 1\nTraceback"}
 {"event":"trial_failed","event_number":8` + trial + `,"state":"ERROR","error":"killed by SIGSEGV"}
 {"event":"trial_ended","event_number":9` + trial + `,"state":"TERMINATED","reason":"stopped by the user"}
 {"event":"trial_ended","event_number":10` + trial + `,"state":"TERMINATED","reason":"completed"}

@@ -70,6 +70,7 @@ var (
 	_ sdk.StateKeeper = (*run)(nil)
 	_ sdk.Stopper     = (*run)(nil)
 	_ sdk.Rejecter    = (*run)(nil)
+	_ sdk.Hinter      = (*run)(nil)
 )
 
 // call runs the author's code; a panic becomes its error, with the stack in the
@@ -89,6 +90,9 @@ func (r *run) Trial() sdk.Trial { return r.trial }
 
 // Log implements sdk.Run.
 func (r *run) Log(line string) { r.host.Log(abi.Info, line) }
+
+// Hint implements sdk.Hinter.
+func (r *run) Hint(text string) { r.host.Log(abi.Warn, text) }
 
 // Reject implements sdk.Rejecter.
 func (r *run) Reject(text string) { r.host.Log(abi.Warn, "rejected: "+text) }

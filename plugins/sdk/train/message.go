@@ -37,9 +37,10 @@ type EventKind uint8
 
 // The events; their numbers are those of the protocol.
 const (
-	// Started: Train is about to be called; PID is the process.
+	// Started: Train is about to be called, or an sdk.Launcher has started its program;
+	// PID is the process that trains.
 	Started EventKind = iota + 1
-	// Result: Metrics, Iteration, Checkpoint and Done are set.
+	// Result: Metrics, Values, Iteration, Checkpoint and Done are set.
 	Result
 	// Saved answers Save, or Stop with a Dir: Checkpoint is the directory,
 	// Iteration what was saved. Error says why it failed.
@@ -69,4 +70,6 @@ type Event struct {
 	RestoreFailed bool // Ended: the checkpoint could not be loaded
 	NeverStarted  bool // Ended: no program, not executable
 	Format        string
+	Values        []byte // Result: a JSON object of what is no metric
+	Hint          bool   // Log: the user sees it
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -30,6 +31,8 @@ type run struct {
 	paused  bool // it will go on later
 	stopDir string
 	killed  bool
+
+	begin sync.Once
 
 	// Only the training goroutine touches these.
 	reported  uint64
@@ -99,6 +102,16 @@ func (r *run) Trial() sdk.Trial { return r.trial }
 // Log implements sdk.Run.
 func (r *run) Log(line string) { r.s.out.push(Event{Kind: Log, Run: r.id, Text: cut(line)}) }
 
+// Hint implements sdk.Hinter.
+func (r *run) Hint(text string) {
+	r.s.out.push(Event{Kind: Log, Run: r.id, Text: cut(text), Hint: true})
+}
+
+// Started implements sdk.Starter.
+func (r *run) Started(pid int) {
+	r.begin.Do(func() { r.s.out.push(Event{Kind: Started, Run: r.id, PID: uint32(pid)}) })
+}
+
 // Reject implements sdk.Rejecter.
 func (r *run) Reject(text string) { r.s.out.push(Event{Kind: Rejected, Run: r.id, Text: cut(text)}) }
 
@@ -124,7 +137,7 @@ func (r *run) Report(res sdk.Result, save func(dir string) error) error {
 	r.s.out.push(Event{
 		// The author may fill the same slice again.
 		Kind: Result, Run: r.id, Metrics: slices.Clone(res.Metrics), Iteration: res.Iteration,
-		Checkpoint: res.Checkpoint, Done: res.Done,
+		Checkpoint: res.Checkpoint, Done: res.Done, Values: slices.Clone(res.Values),
 	})
 	due := r.due(res, save != nil)
 	if res.Done && !due {
@@ -241,6 +254,10 @@ func (r *run) call(t sdk.Trainable) (err error) {
 			err = fmt.Errorf("panic: %v", v)
 		}
 	}()
+	if _, ok := t.(sdk.Launcher); !ok {
+		r.Started(os.Getpid())
+	}
+	defer r.Started(os.Getpid()) // one that never said so has started all the same
 	err = t.Train(r.ctx, r)
 	r.export(err)
 	return err

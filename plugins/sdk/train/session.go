@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"runtime/debug"
 	"sync"
 
@@ -131,7 +130,6 @@ func (s *Session) train(r *run, again bool) {
 	if err := s.reset(r, again); err != nil {
 		end.Error = cut("the process cannot be reset: " + err.Error())
 	} else {
-		s.out.push(Event{Kind: Started, Run: r.id, PID: uint32(os.Getpid())})
 		end = r.outcome(r.call(s.trainable))
 	}
 	r.cancel()

@@ -88,7 +88,7 @@ func reportedResultToProto(r *sdk.ReportedResult) *pb.ReportedResult {
 		Metrics: metricsToProto(r.Metrics), Totals: metricsToProto(r.Totals),
 		Iteration: r.Iteration, Done: r.Done, TimeTotalS: r.TimeTotal, TimeThisIterS: r.TimeThisIter,
 		Pid: r.PID, Host: text(r.Host), Restored: r.Restored,
-		IterationsSinceRestore: r.IterationsSinceRestore, TimeSinceRestore: r.TimeSinceRestore, Again: r.Again,
+		IterationsSinceRestore: r.IterationsSinceRestore, TimeSinceRestore: r.TimeSinceRestore, Again: r.Again, Values: r.Values,
 	}
 }
 
@@ -100,6 +100,6 @@ func reportedResultFromProto(m *pb.ReportedResult) *sdk.ReportedResult {
 		Metrics: metricsFromProto(m.GetMetrics()), Totals: metricsFromProto(m.GetTotals()),
 		Iteration: m.GetIteration(), Done: m.GetDone(), TimeTotal: m.GetTimeTotalS(), TimeThisIter: m.GetTimeThisIterS(),
 		PID: m.GetPid(), Host: m.GetHost(), Restored: m.GetRestored(),
-		IterationsSinceRestore: m.GetIterationsSinceRestore(), TimeSinceRestore: m.GetTimeSinceRestore(), Again: m.GetAgain(),
+		IterationsSinceRestore: m.GetIterationsSinceRestore(), TimeSinceRestore: m.GetTimeSinceRestore(), Again: m.GetAgain(), Values: m.GetValues(),
 	}
 }

@@ -100,6 +100,7 @@ func TrainEventsToProto(events []train.Event) *pb.TrainResponse {
 		m.Checkpoint, m.Done = text(e.Checkpoint), e.Done
 		m.Error, m.Text = text(e.Error), text(e.Text)
 		m.RestoreFailed, m.NeverStarted, m.Format = e.RestoreFailed, e.NeverStarted, text(e.Format)
+		m.Values, m.Hint = e.Values, e.Hint
 		out[i] = m
 	}
 	return &pb.TrainResponse{Events: out}
@@ -119,6 +120,7 @@ func TrainEventsFromProto(m *pb.TrainResponse) ([]train.Event, error) {
 			Checkpoint: e.GetCheckpoint(), Done: e.GetDone(),
 			Error: e.GetError(), Text: e.GetText(),
 			RestoreFailed: e.GetRestoreFailed(), NeverStarted: e.GetNeverStarted(), Format: e.GetFormat(),
+			Values: e.GetValues(), Hint: e.GetHint(),
 		}
 	}
 	return out, nil

@@ -195,7 +195,7 @@ func reporterEvent() *rapid.Generator[sdk.ReporterEvent] {
 				Iteration: rapid.Uint64().Draw(t, "i"), Done: rapid.Bool().Draw(t, "done"), TimeTotal: number.Draw(t, "total"),
 				TimeThisIter: number.Draw(t, "iter"), PID: rapid.Uint32().Draw(t, "pid"), Host: text.Draw(t, "host"),
 				Restored: rapid.Bool().Draw(t, "r"), IterationsSinceRestore: rapid.Uint64().Draw(t, "since"),
-				TimeSinceRestore: number.Draw(t, "time since"), Again: rapid.Bool().Draw(t, "again"),
+				TimeSinceRestore: number.Draw(t, "time since"), Again: rapid.Bool().Draw(t, "again"), Values: rapid.SampledFrom([][]byte{nil, []byte(`{"note":"x"}`)}).Draw(t, "values"),
 			}
 		}
 		return e
@@ -253,6 +253,7 @@ func trainEvent() *rapid.Generator[train.Event] {
 			Metrics: rapid.SliceOf(metric()).Draw(t, "metrics"), Iteration: rapid.Uint64().Draw(t, "iteration"),
 			Checkpoint: text.Draw(t, "checkpoint"), Done: rapid.Bool().Draw(t, "done"), Error: text.Draw(t, "error"), Text: text.Draw(t, "text"),
 			RestoreFailed: rapid.Bool().Draw(t, "restore"), NeverStarted: rapid.Bool().Draw(t, "never"), Format: text.Draw(t, "format"),
+			Values: rapid.SampledFrom([][]byte{nil, []byte(`{"note":"x"}`)}).Draw(t, "values"), Hint: rapid.Bool().Draw(t, "hint"),
 		}
 	})
 }

@@ -146,6 +146,9 @@ func (a *attempt) launch(file string, env []string) error {
 		return startError(a.args, err)
 	}
 	a.readers.Go(func() { a.readStdout(from) })
+	if r, ok := a.run.(sdk.Starter); ok {
+		r.Started(a.proc.pid)
+	}
 	return nil
 }
 

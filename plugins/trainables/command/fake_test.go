@@ -23,6 +23,8 @@ type fakeRun struct {
 	results  []sdk.Result
 	logs     []string
 	rejected []string
+	hints    []string
+	pids     []int
 }
 
 func newRun(t testing.TB) *fakeRun {
@@ -62,6 +64,25 @@ func (f *fakeRun) Reject(text string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.rejected = append(f.rejected, text)
+}
+
+func (f *fakeRun) Hint(text string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.hints = append(f.hints, text)
+}
+
+func (f *fakeRun) Started(pid int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.pids = append(f.pids, pid)
+}
+
+// hinted is all that the user sees, in one text.
+func (f *fakeRun) hinted() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return strings.Join(f.hints, "\n")
 }
 
 // logged is all that was logged, in one text.

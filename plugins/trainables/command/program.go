@@ -132,6 +132,9 @@ func (p *program) arguments(values params, paramsPath string) ([]string, error) 
 	return args, nil
 }
 
+// LaunchesPrograms implements sdk.Launcher.
+func (p *program) LaunchesPrograms() {}
+
 // Train runs one attempt. It implements sdk.Trainable.
 func (p *program) Train(ctx context.Context, run sdk.Run) error {
 	a := newAttempt(p, run)

@@ -15,6 +15,15 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
+// B-016: a trial's process is the program, not the plugin that starts it.
+func TestPIDIsTheProgram(t *testing.T) {
+	run := newRun(t)
+	mustTrain(t, sh(`echo '{"accuracy": '$$'}'`), run)
+	if got := run.values("accuracy"); len(run.pids) != 1 || len(got) != 1 || float64(run.pids[0]) != got[0] {
+		t.Errorf("it has started as %v, and is %v", run.pids, got)
+	}
+}
+
 func TestEnvironment(t *testing.T) {
 	run := newRun(t)
 	run.trial.Devices = []string{"0", "3"}

@@ -139,7 +139,8 @@ type GuestReport struct {
 	Metrics       []*Metric              `protobuf:"bytes,1,rep,name=metrics,proto3" json:"metrics,omitempty"`
 	Iteration     uint64                 `protobuf:"varint,2,opt,name=iteration,proto3" json:"iteration,omitempty"` // 0: the host counts
 	Done          bool                   `protobuf:"varint,3,opt,name=done,proto3" json:"done,omitempty"`
-	Saves         bool                   `protobuf:"varint,4,opt,name=saves,proto3" json:"saves,omitempty"` // the guest can save the state of just this result
+	Saves         bool                   `protobuf:"varint,4,opt,name=saves,proto3" json:"saves,omitempty"`  // the guest can save the state of just this result
+	Values        []byte                 `protobuf:"bytes,5,opt,name=values,proto3" json:"values,omitempty"` // JSON object of what is reported beside the metrics: texts, truths, lists
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -200,6 +201,13 @@ func (x *GuestReport) GetSaves() bool {
 		return x.Saves
 	}
 	return false
+}
+
+func (x *GuestReport) GetValues() []byte {
+	if x != nil {
+		return x.Values
+	}
+	return nil
 }
 
 // GuestSaved is the argument of the imported function saved.
@@ -266,12 +274,13 @@ const file_tunehost_v1_guest_proto_rawDesc = "" +
 	"\x05state\x18\x03 \x01(\fR\x05state\"Q\n" +
 	"\x12GuestTrainResponse\x12\x14\n" +
 	"\x05error\x18\x01 \x01(\tR\x05error\x12%\n" +
-	"\x0erestore_failed\x18\x02 \x01(\bR\rrestoreFailed\"\x84\x01\n" +
+	"\x0erestore_failed\x18\x02 \x01(\bR\rrestoreFailed\"\x9c\x01\n" +
 	"\vGuestReport\x12-\n" +
 	"\ametrics\x18\x01 \x03(\v2\x13.tunehost.v1.MetricR\ametrics\x12\x1c\n" +
 	"\titeration\x18\x02 \x01(\x04R\titeration\x12\x12\n" +
 	"\x04done\x18\x03 \x01(\bR\x04done\x12\x14\n" +
-	"\x05saves\x18\x04 \x01(\bR\x05saves\"8\n" +
+	"\x05saves\x18\x04 \x01(\bR\x05saves\x12\x16\n" +
+	"\x06values\x18\x05 \x01(\fR\x06values\"8\n" +
 	"\n" +
 	"GuestSaved\x12\x14\n" +
 	"\x05state\x18\x01 \x01(\fR\x05state\x12\x14\n" +

@@ -517,7 +517,8 @@ type ReportedResult struct {
 	Restored               bool                   `protobuf:"varint,9,opt,name=restored,proto3" json:"restored,omitempty"` // the attempt began from a checkpoint
 	IterationsSinceRestore uint64                 `protobuf:"varint,10,opt,name=iterations_since_restore,json=iterationsSinceRestore,proto3" json:"iterations_since_restore,omitempty"`
 	TimeSinceRestore       float64                `protobuf:"fixed64,11,opt,name=time_since_restore,json=timeSinceRestore,proto3" json:"time_since_restore,omitempty"`
-	Again                  bool                   `protobuf:"varint,12,opt,name=again,proto3" json:"again,omitempty"` // the trial had reported this iteration before it was restarted
+	Again                  bool                   `protobuf:"varint,12,opt,name=again,proto3" json:"again,omitempty"`  // the trial had reported this iteration before it was restarted
+	Values                 []byte                 `protobuf:"bytes,13,opt,name=values,proto3" json:"values,omitempty"` // JSON object of what was reported beside the metrics: texts, truths, lists; empty: nothing
 	unknownFields          protoimpl.UnknownFields
 	sizeCache              protoimpl.SizeCache
 }
@@ -634,6 +635,13 @@ func (x *ReportedResult) GetAgain() bool {
 		return x.Again
 	}
 	return false
+}
+
+func (x *ReportedResult) GetValues() []byte {
+	if x != nil {
+		return x.Values
+	}
+	return nil
 }
 
 type ReportRequest struct {
@@ -765,7 +773,7 @@ const file_tunehost_v1_reporter_proto_rawDesc = "" +
 	"\x05state\x18\x04 \x01(\tR\x05state\x12\x18\n" +
 	"\aattempt\x18\x05 \x01(\rR\aattempt\x12\x16\n" +
 	"\x06params\x18\x06 \x01(\fR\x06params\x12\x14\n" +
-	"\x05error\x18\a \x01(\tR\x05error\"\xa9\x03\n" +
+	"\x05error\x18\a \x01(\tR\x05error\"\xc1\x03\n" +
 	"\x0eReportedResult\x12-\n" +
 	"\ametrics\x18\x01 \x03(\v2\x13.tunehost.v1.MetricR\ametrics\x12+\n" +
 	"\x06totals\x18\x02 \x03(\v2\x13.tunehost.v1.MetricR\x06totals\x12\x1c\n" +
@@ -780,7 +788,8 @@ const file_tunehost_v1_reporter_proto_rawDesc = "" +
 	"\x18iterations_since_restore\x18\n" +
 	" \x01(\x04R\x16iterationsSinceRestore\x12,\n" +
 	"\x12time_since_restore\x18\v \x01(\x01R\x10timeSinceRestore\x12\x14\n" +
-	"\x05again\x18\f \x01(\bR\x05again\"C\n" +
+	"\x05again\x18\f \x01(\bR\x05again\x12\x16\n" +
+	"\x06values\x18\r \x01(\fR\x06values\"C\n" +
 	"\rReportRequest\x122\n" +
 	"\x06events\x18\x01 \x03(\v2\x1a.tunehost.v1.ReporterEventR\x06events\"\x10\n" +
 	"\x0eReportResponse2\x8a\x02\n" +

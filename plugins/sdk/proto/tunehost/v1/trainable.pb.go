@@ -858,6 +858,8 @@ type TrainEvent struct {
 	RestoreFailed bool                   `protobuf:"varint,10,opt,name=restore_failed,json=restoreFailed,proto3" json:"restore_failed,omitempty"` // ENDED: the checkpoint could not be loaded
 	NeverStarted  bool                   `protobuf:"varint,11,opt,name=never_started,json=neverStarted,proto3" json:"never_started,omitempty"`    // ENDED: no program, not executable
 	Format        string                 `protobuf:"bytes,12,opt,name=format,proto3" json:"format,omitempty"`                                     // EXPORTED
+	Values        []byte                 `protobuf:"bytes,13,opt,name=values,proto3" json:"values,omitempty"`                                     // RESULT: JSON object of what was reported beside the metrics: texts, truths, lists
+	Hint          bool                   `protobuf:"varint,14,opt,name=hint,proto3" json:"hint,omitempty"`                                        // LOG: what is probably wrong in the trial's program; the user sees it, each text once
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -976,6 +978,20 @@ func (x *TrainEvent) GetFormat() string {
 	return ""
 }
 
+func (x *TrainEvent) GetValues() []byte {
+	if x != nil {
+		return x.Values
+	}
+	return nil
+}
+
+func (x *TrainEvent) GetHint() bool {
+	if x != nil {
+		return x.Hint
+	}
+	return false
+}
+
 var File_tunehost_v1_trainable_proto protoreflect.FileDescriptor
 
 const file_tunehost_v1_trainable_proto_rawDesc = "" +
@@ -1041,7 +1057,7 @@ const file_tunehost_v1_trainable_proto_rawDesc = "" +
 	"\tKIND_STOP\x10\x04\x12\r\n" +
 	"\tKIND_KILL\x10\x05\"@\n" +
 	"\rTrainResponse\x12/\n" +
-	"\x06events\x18\x01 \x03(\v2\x17.tunehost.v1.TrainEventR\x06events\"\x87\x04\n" +
+	"\x06events\x18\x01 \x03(\v2\x17.tunehost.v1.TrainEventR\x06events\"\xb3\x04\n" +
 	"\n" +
 	"TrainEvent\x120\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x1c.tunehost.v1.TrainEvent.KindR\x04kind\x12\x10\n" +
@@ -1058,7 +1074,9 @@ const file_tunehost_v1_trainable_proto_rawDesc = "" +
 	"\x0erestore_failed\x18\n" +
 	" \x01(\bR\rrestoreFailed\x12#\n" +
 	"\rnever_started\x18\v \x01(\bR\fneverStarted\x12\x16\n" +
-	"\x06format\x18\f \x01(\tR\x06format\"\x93\x01\n" +
+	"\x06format\x18\f \x01(\tR\x06format\x12\x16\n" +
+	"\x06values\x18\r \x01(\fR\x06values\x12\x12\n" +
+	"\x04hint\x18\x0e \x01(\bR\x04hint\"\x93\x01\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fKIND_STARTED\x10\x01\x12\x0f\n" +

@@ -142,7 +142,7 @@ class TrainResponse(_message.Message):
     def __init__(self, events: _Optional[_Iterable[_Union[TrainEvent, _Mapping]]] = ...) -> None: ...
 
 class TrainEvent(_message.Message):
-    __slots__ = ("kind", "run", "pid", "metrics", "iteration", "checkpoint", "done", "error", "text", "restore_failed", "never_started", "format")
+    __slots__ = ("kind", "run", "pid", "metrics", "iteration", "checkpoint", "done", "error", "text", "restore_failed", "never_started", "format", "values", "hint")
     class Kind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         KIND_UNSPECIFIED: _ClassVar[TrainEvent.Kind]
@@ -173,6 +173,8 @@ class TrainEvent(_message.Message):
     RESTORE_FAILED_FIELD_NUMBER: _ClassVar[int]
     NEVER_STARTED_FIELD_NUMBER: _ClassVar[int]
     FORMAT_FIELD_NUMBER: _ClassVar[int]
+    VALUES_FIELD_NUMBER: _ClassVar[int]
+    HINT_FIELD_NUMBER: _ClassVar[int]
     kind: TrainEvent.Kind
     run: int
     pid: int
@@ -185,4 +187,6 @@ class TrainEvent(_message.Message):
     restore_failed: bool
     never_started: bool
     format: str
-    def __init__(self, kind: _Optional[_Union[TrainEvent.Kind, str]] = ..., run: _Optional[int] = ..., pid: _Optional[int] = ..., metrics: _Optional[_Iterable[_Union[_common_pb2.Metric, _Mapping]]] = ..., iteration: _Optional[int] = ..., checkpoint: _Optional[str] = ..., done: bool = ..., error: _Optional[str] = ..., text: _Optional[str] = ..., restore_failed: bool = ..., never_started: bool = ..., format: _Optional[str] = ...) -> None: ...
+    values: bytes
+    hint: bool
+    def __init__(self, kind: _Optional[_Union[TrainEvent.Kind, str]] = ..., run: _Optional[int] = ..., pid: _Optional[int] = ..., metrics: _Optional[_Iterable[_Union[_common_pb2.Metric, _Mapping]]] = ..., iteration: _Optional[int] = ..., checkpoint: _Optional[str] = ..., done: bool = ..., error: _Optional[str] = ..., text: _Optional[str] = ..., restore_failed: bool = ..., never_started: bool = ..., format: _Optional[str] = ..., values: _Optional[bytes] = ..., hint: bool = ...) -> None: ...
