@@ -7,6 +7,7 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/deadlines"
+	"github.com/tunehost/tunehost/host/demand"
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/training"
@@ -40,6 +41,16 @@ func (s *session) makeTraining() *training.Driver {
 	}
 	s.plugins.trainer = nil // training closes it
 	return d
+}
+
+// request says what a trial needs where that depends on its parameters (B-038).
+func (s *session) request(g *core.Suggestion) error {
+	if len(s.experiment.Computed) == 0 {
+		return s.requesting.Fill(g)
+	}
+	r, err := demand.For(s.experiment, g.Params)
+	g.Request = &r
+	return err
 }
 
 // makeRequesting takes over an opened trainable that computes what trials need. A

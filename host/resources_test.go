@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -38,6 +39,48 @@ trials: 6
 	})
 	if got := mostRunning(t, ended.Dir); got != 2 || m.Count(core.Terminated) != 6 {
 		t.Errorf("%d trials ran at a time, want 2; %d ended well", got, m.Count(core.Terminated))
+	}
+}
+
+// B-038: an amount may depend on the trial's parameters, for any program.
+func TestComputedAmounts(t *testing.T) {
+	o, _ := quiet(t, `
+version: 1
+objective: {metric: score, mode: max}
+trainable: {command: [sh, -c, 'echo "{{\"score\": 1}}"']}
+space: {workers: {grid: [1, 2, 9]}, lr: 0.5}
+searcher: grid
+resources: {cpu: "workers + lr", memory: "workers * 1000"}
+trials: 1
+`)
+	o.Resources = "cpu=4,memory=1MB"
+	ended := finish(t, o)
+	want := map[string]string{"1": "cpu 1.5, memory 1kB", "2": "cpu 2.5, memory 2kB"}
+	m := audit(t, ended.Dir, func(m *core.Machine, e core.Event) {
+		if started, ok := e.(*core.AttemptStarted); ok {
+			workers := string(regexp.MustCompile(`"workers":(\d)`).FindSubmatch(m.Params(started.Trial))[1])
+			if got := m.Request(started.Trial).String(); got != want[workers] {
+				t.Errorf("a trial of %s workers asks for %s, want %s", workers, got, want[workers])
+			}
+		}
+	})
+	if m.Count(core.Terminated) != 2 || m.Count(core.Errored) != 1 {
+		t.Errorf("%d ended well and %d failed; one asks for more than there is", m.Count(core.Terminated), m.Count(core.Errored))
+	}
+}
+
+// B-091: with one name both outputs are in one file, in the order in which they came.
+func TestOneLogForBoth(t *testing.T) {
+	o, _ := quiet(t, `
+version: 1
+objective: {metric: score, mode: max}
+trainable: {command: [sh, -c, 'echo out; echo err >&2; echo "{{\"score\": 1}}"']}
+log: both.txt
+trials: 1
+`)
+	ended := finish(t, o)
+	if got := trialFile(t, ended.Dir, "00000", "both.txt"); !strings.Contains(got, "out\n") || !strings.Contains(got, "err\n") {
+		t.Errorf("both.txt has %q", got)
 	}
 }
 

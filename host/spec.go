@@ -4,11 +4,13 @@ import (
 	"slices"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/resource"
 	"github.com/tunehost/tunehost/core/stat"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/demand"
 	"github.com/tunehost/tunehost/host/points"
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
 // traits are what the opened plugins say about themselves.
@@ -19,7 +21,7 @@ type traits struct {
 
 // specOf tells the core what the experiment file and the plugins say.
 func specOf(e *config.Experiment, seed uint64, t traits) (core.Spec, error) {
-	request, err := demand.Of(e)
+	request, err := typicalRequest(e, seed)
 	if err != nil {
 		return core.Spec{}, err
 	}
@@ -54,6 +56,23 @@ func requiredScore(e *config.Experiment) []core.Required {
 		return nil
 	}
 	return []core.Required{{Metric: score, By: "key checkpoint.score"}}
+}
+
+// typicalRequest is what a trial asks for that has no request of its own. Where amounts
+// depend on parameters each trial has one; then it says how many may fit.
+func typicalRequest(e *config.Experiment, seed uint64) (resource.Request, error) {
+	if len(e.Computed) == 0 {
+		return demand.Of(e)
+	}
+	p, err := e.Space.Sample(space.NewRand(seed))
+	if err != nil {
+		return demand.Of(e)
+	}
+	g, err := points.Suggest(e, seed, 0, p)
+	if err != nil {
+		return demand.Of(e)
+	}
+	return demand.For(e, g.Params)
 }
 
 func modeOf(text string) stat.Mode {

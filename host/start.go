@@ -13,6 +13,7 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/resource"
 	"github.com/tunehost/tunehost/host/analysis"
+	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/consulting"
 	"github.com/tunehost/tunehost/host/demand"
 	"github.com/tunehost/tunehost/host/local"
@@ -159,7 +160,8 @@ func capacityOf(nodes []resource.Node) map[string]string {
 // warnOfIdleGPUs: GPUs are there and no trial asks for one (B-040).
 func (s *session) warnOfIdleGPUs(nodes []resource.Node) {
 	r, err := demand.Of(s.experiment)
-	if err != nil {
+	gpus := func(a config.ComputedAmount) bool { return a.Name == resource.GPU }
+	if err != nil || slices.ContainsFunc(s.experiment.Computed, gpus) {
 		return
 	}
 	for _, b := range r.Bundles() {
@@ -209,7 +211,7 @@ func (s *session) points() (events []core.Event, err error) {
 		if err != nil {
 			return nil, &UserError{fmt.Errorf("%s: %w", p.Pos, err)}
 		}
-		if err := s.requesting.Fill(&g); err != nil {
+		if err := s.request(&g); err != nil {
 			return nil, &UserError{err}
 		}
 		events = append(events, &core.TrialGiven{Suggestion: g})
@@ -266,7 +268,7 @@ func (s *session) suggestion(index uint64, p space.Point) (core.Suggestion, erro
 	if err != nil {
 		return g, fmt.Errorf("searcher %s: its suggestion %d cannot be a trial: %w", s.experiment.Searcher.Name, index, err)
 	}
-	return g, s.requesting.Fill(&g)
+	return g, s.request(&g)
 }
 
 func (s *session) makeLoop() {

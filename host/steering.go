@@ -94,7 +94,7 @@ func (c *steering) complete(given space.Point) (g core.Suggestion, err error) {
 		return g, err
 	}
 	if g, err = points.Complete(e, seed, uint64(len(e.Points))+index, given); err == nil {
-		err = c.s.requesting.Fill(&g)
+		err = c.s.request(&g)
 	}
 	return g, err
 }
@@ -138,7 +138,7 @@ func (c *steering) Clone(trial uint32, params []byte) (no uint32, err error) {
 	if slices.ContainsFunc(given, func(x float64) bool { return !math.IsNaN(x) }) {
 		g, err = c.changed(g.Params, given)
 	} else {
-		err = c.s.requesting.Fill(&g)
+		err = c.s.request(&g)
 	}
 	if err != nil {
 		return 0, err

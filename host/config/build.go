@@ -274,10 +274,10 @@ func (b *builder) running() {
 		f := fields{n, placement}
 		b.e.Placement = &Placement{Strategy: f.text("strategy"), Workers: f.truth("workers")}
 		for _, bundle := range n.get("bundles").items {
-			b.e.Placement.Bundles = append(b.e.Placement.Bundles, textMap(bundle))
+			b.e.Placement.Bundles = append(b.e.Placement.Bundles, b.amounts(bundle, len(b.e.Placement.Bundles)))
 		}
 	} else {
-		b.e.Resources = textMap(b.at("resources"))
+		b.e.Resources = b.amounts(b.at("resources"), 0)
 	}
 	for _, name := range []string{"resources", "placement"} {
 		if n := b.root.get(name); n != nil {
@@ -337,7 +337,7 @@ func (b *builder) files() {
 	b.e.Export, b.e.Restore, b.e.LearnFrom = texts(b.at("export")), textOf(b.at("restore")), texts(b.at("learn_from"))
 	b.formats()
 	b.e.Log.On = true
-	if n := b.at("log"); n.kind == mapKind {
+	if n := logShape.canon(b.at("log")); n.kind == mapKind {
 		b.logFiles(n)
 		b.e.Log.Stdout, b.e.Log.Stderr = textOf(n.get("stdout")), textOf(n.get("stderr"))
 	} else {

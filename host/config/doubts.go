@@ -50,12 +50,18 @@ func (b *builder) ownResources() {
 	}
 }
 
+// ownFiles are those of a trial's directory that the host writes.
+var ownFiles = []string{"params.json", "result.jsonl", "progress.csv", "error.txt", "checkpoints", ".checkpoints", "export"}
+
 // logFiles are files of the trial's directory, beside those that are the host's.
 func (b *builder) logFiles(n *node) {
-	for _, e := range n.keys {
-		name := e.value.text
-		if path.Base(name) != name || strings.Contains(name, `\`) || name == "." || name == ".." {
+	for i, e := range n.keys {
+		switch name := e.value.text; {
+		case i > 0 && e.value == n.keys[0].value: // one name for both
+		case path.Base(name) != name || strings.Contains(name, `\`) || name == "." || name == "..":
 			b.fail(e.value.pos, "found %s, expected the name of a file in the trial's directory", quote(name))
+		case slices.Contains(ownFiles, name):
+			b.fail(e.value.pos, "%s is a file that tunehost writes itself; choose another name", quote(name))
 		}
 	}
 }

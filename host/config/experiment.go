@@ -67,6 +67,8 @@ type Experiment struct {
 	Repeat           int64
 	StrictMetrics    bool
 	WaitForResources bool
+	// Computed are amounts of Resources, or of bundles, that depend on parameters.
+	Computed []ComputedAmount
 	// Overcommit: one trial at a time may be started beyond what is free.
 	Overcommit bool
 

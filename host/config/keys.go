@@ -2,6 +2,7 @@ package config
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/tunehost/tunehost/host/deadlines"
@@ -165,7 +166,23 @@ var plugin = &special{
 var logShape = &either{&object{keys: []key{
 	{name: "stdout", what: "file of the standard output", shape: text},
 	{name: "stderr", what: "file of the standard error output", shape: text},
-}}, isMap, boolean}
+}}, isMap, oneLog}
+
+// oneLog is whether there are logs, or the name of one for both outputs.
+var oneLog = &special{
+	test: func(p *problems, n *node) {
+		if n.kind != boolKind && !isText(n) || slices.Contains([]string{"yes", "no", "on", "off"}, strings.ToLower(n.text)) {
+			p.fail(n.pos, "found %s, expected true, false, or the name of a file for both outputs", n.describe())
+		}
+	},
+	json: func() map[string]any { return map[string]any{"type": []any{"boolean", "string"}, "pattern": `\S`} },
+	norm: func(n *node) *node {
+		if n.kind == boolKind {
+			return n
+		}
+		return &node{kind: mapKind, pos: n.pos, keys: []entry{{"stdout", n.pos, n}, {"stderr", n.pos, n}}}
+	},
+}
 
 const namePattern = `^[A-Za-z0-9_][A-Za-z0-9_.@+=, -]{0,199}$`
 

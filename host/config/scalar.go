@@ -235,10 +235,13 @@ const amountText = `^[0-9]*\.?[0-9]+([eE][-+]?[0-9]{1,2})?( ?([kMGTP]i?B?|B))?$`
 
 var amountForm = regexp.MustCompile(amountText)
 
-// amount is how much of a resource; the text is kept exactly as it is written.
-var amount = &scalar{expected: "an amount such as 2, 0.5 or 4GiB",
+// amount is how much of a resource; the text is kept exactly as it is written. A text
+// that is no amount is an expression over parameters, which the builder compiles.
+var amount = &scalar{expected: expectedAmount,
 	ok: func(n *node) bool {
-		return n.kind == numberKind && amountForm.MatchString(n.text) || n.kind == textKind && amountForm.MatchString(n.text)
+		return n.kind == numberKind && amountForm.MatchString(n.text) || n.kind == textKind && strings.TrimSpace(n.text) != ""
 	},
-	json: map[string]any{"anyOf": []any{map[string]any{"type": "number", "minimum": 0}, map[string]any{"type": "string", "pattern": amountText}}},
+	json: map[string]any{"anyOf": []any{map[string]any{"type": "number", "minimum": 0}, map[string]any{"type": "string", "pattern": `\S`}}},
 	norm: asText}
+
+const expectedAmount = `an amount such as 2, 0.5 or 4GiB, or an expression over parameters such as "workers + 1"`

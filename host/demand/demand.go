@@ -13,23 +13,35 @@ import (
 	"github.com/tunehost/tunehost/host/config"
 )
 
-// Of is what the file asks for, for each trial.
+// Of is what the file asks for, for each trial, but for amounts that depend on the
+// trial's parameters.
 func Of(e *config.Experiment) (resource.Request, error) {
 	if e.Placement == nil {
-		b, err := Bundle(e.Resources)
-		if err != nil {
-			return resource.Request{}, err
-		}
-		return resource.NewRequest(resource.Pack, b)
+		return request(e, []map[string]string{e.Resources})
 	}
-	strategy, err := resource.ParseStrategy(e.Placement.Strategy)
+	return request(e, e.Placement.Bundles)
+}
+
+// For is what the file asks for, for a trial with these parameters, a JSON object.
+func For(e *config.Experiment, params []byte) (resource.Request, error) {
+	bundles, err := e.Bundles(params)
 	if err != nil {
 		return resource.Request{}, err
 	}
-	bundles := make([]resource.Bundle, len(e.Placement.Bundles))
-	for i, amounts := range e.Placement.Bundles {
-		if bundles[i], err = Bundle(amounts); err != nil {
-			return resource.Request{}, err
+	return request(e, bundles)
+}
+
+func request(e *config.Experiment, amounts []map[string]string) (r resource.Request, err error) {
+	strategy := resource.Pack
+	if e.Placement != nil {
+		if strategy, err = resource.ParseStrategy(e.Placement.Strategy); err != nil {
+			return r, err
+		}
+	}
+	bundles := make([]resource.Bundle, len(amounts))
+	for i := range amounts {
+		if bundles[i], err = Bundle(amounts[i]); err != nil {
+			return r, err
 		}
 	}
 	return resource.NewRequest(strategy, bundles...)
