@@ -184,6 +184,9 @@ func (m *Machine) idle(no TrialNo) {
 	}
 	l := &m.lives[t.live-1]
 	m.release(l)
+	if l.request != nil { // ordered with the pause
+		m.asked[no], l.request = *l.request, nil
+	}
 	l.intent, l.verdict, l.credits = noIntent, Continue, 0
 	m.rest(no, l)
 }

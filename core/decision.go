@@ -22,6 +22,11 @@ func (e *SchedulerDecided) apply(m *Machine) {
 	for _, c := range e.Commands {
 		m.command(c)
 	}
+	for _, c := range e.Commands {
+		if c.Kind == Resize && c.Request != nil {
+			m.resizeLater(c.Trial)
+		}
+	}
 }
 
 // note keeps the strongest verdict for the trial.
@@ -137,17 +142,37 @@ func (m *Machine) enqueue(no TrialNo, front bool) {
 	m.work = true
 }
 
-// resize changes what a trial asks for; not while it runs (B-037).
+// resize changes what a trial asks for; not while it runs (B-037). Where the same answer
+// has it paused, it holds from the pause on.
 func (m *Machine) resize(no TrialNo, r *resource.Request) {
 	if r == nil {
 		return
 	}
-	if m.trials[no].state == Running {
-		m.warn(no, "its resources cannot change while it runs; it must be paused first")
+	switch {
+	case m.trials[no].state != Running:
+		m.asked[no] = *r
+		m.work = true
+	case m.since(RulesV2):
+		m.liveOf(no).request = r
+	default:
+		m.warnRunning(no)
+	}
+}
+
+// resizeLater refuses what a running trial was to ask for, unless its attempt is about to
+// end such that it goes on later.
+func (m *Machine) resizeLater(no TrialNo) {
+	if !m.exists(no) || m.trials[no].state != Running {
 		return
 	}
-	m.asked[no] = *r
-	m.work = true
+	if l := m.liveOf(no); l.request != nil && !l.pausing() && l.intent != toRequeue {
+		l.request = nil
+		m.warnRunning(no)
+	}
+}
+
+func (m *Machine) warnRunning(no TrialNo) {
+	m.warn(no, "its resources cannot change while it runs; it must be paused first")
 }
 
 // exploit makes a trial go on from another's checkpoint, or with other parameters

@@ -251,7 +251,8 @@ const (
 	// may be the trial itself, which then changes its parameters; without Params
 	// that is refused.
 	Exploit
-	// Resize changes the request of a trial that does not run (B-037).
+	// Resize changes the request of a trial that does not run, or from its next
+	// pause on where the same answer has it paused (B-037).
 	Resize
 )
 

@@ -128,10 +128,11 @@ type live struct {
 	why       string // the verdict's reason
 	text      string // the intent's reason
 	placement resource.Placement
-	restored  CheckpointRef // what the attempt began from
-	due       []uint64      // results that the scheduler has not decided
-	windows   []stat.Window // aligned with the trial's cells
-	taken     []checkpoint  // under way, as of the results that they are of
+	request   *resource.Request // from its pause on
+	restored  CheckpointRef     // what the attempt began from
+	due       []uint64          // results that the scheduler has not decided
+	windows   []stat.Window     // aligned with the trial's cells
+	taken     []checkpoint      // under way, as of the results that they are of
 }
 
 // pausing: it is about to pause, perhaps after a save.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/resource"
@@ -14,6 +15,7 @@ import (
 type account struct {
 	no      core.TrialNo
 	request *resource.Request // its own
+	wanted  *resource.Request // from the pause on that is coming
 	held    resource.Request  // of the attempt that runs
 	slots   []resource.Slot
 	beyond  bool // nothing was granted for it
@@ -27,6 +29,7 @@ type account struct {
 	doubted bool // one of its checkpoints could not be loaded
 	vague   bool // and then, perhaps, to go on from it as the other would
 	ends    int  // how often its end was told
+	pausing int  // the event with which it was told to
 	ticket  int  // the event with which it began to wait
 	front   bool
 
@@ -114,9 +117,14 @@ func (a *audit) action(x core.Action) error {
 		if t := a.live(x.Trial, x.Attempt); t == nil || t.ended {
 			return errors.New("it does not run")
 		}
+		if x.Paused {
+			a.trials[x.Trial].pausing = a.clock
+		}
 		if x.SaveID != 0 {
 			a.trials[x.Trial].saves[x.SaveID] = nil // of whatever comes last
 		}
+	case core.Warn:
+		return a.refusedResize(x)
 	case core.DeleteCheckpoint:
 		return a.remove(x)
 	case core.DropState:
@@ -125,6 +133,25 @@ func (a *audit) action(x core.Action) error {
 		return a.finish()
 	}
 	return nil
+}
+
+// refusedResize: what a trial asks for is not changed while it runs on.
+func (a *audit) refusedResize(x core.Warn) error {
+	if !strings.Contains(x.Text, "its resources cannot change") {
+		return nil
+	}
+	if a.trials[x.Trial].pausing == a.clock {
+		return errors.New("the same answer pauses it")
+	}
+	a.trials[x.Trial].wanted = nil
+	return nil
+}
+
+// resized: from a pause on a trial asks for what was ordered while it ran.
+func (t *account) resized() {
+	if t.wanted != nil {
+		t.request, t.wanted = t.wanted, nil
+	}
 }
 
 func (a *audit) finish() error {

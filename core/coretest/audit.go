@@ -200,7 +200,12 @@ func (a *audit) ordered(c core.Command) {
 	if t != nil && c.Kind == core.Exploit && t.clone {
 		t.vague = true
 	}
-	if t != nil && c.Kind == core.Resize && c.Request != nil && a.was[c.Trial] != core.Running {
+	if t == nil || c.Kind != core.Resize || c.Request == nil {
+		return
+	}
+	if a.was[c.Trial] == core.Running {
+		t.wanted = c.Request
+	} else {
 		t.request = c.Request
 	}
 }

@@ -22,7 +22,8 @@
 //	give [extra]                  a trial that nobody suggested
 //	run N…                        the trials' attempts have started
 //	result N NAME=X… [iter=K] [done] [checkpoint=PATH] [rule=(…)] [all=(…)] [attempt=K]
-//	decide N VERDICT [until=K] [N VERDICT …]            the scheduler answers
+//	decide N VERDICT [until=K] [N VERDICT …]            the scheduler answers; its commands may
+//	                              come with it, each in a line below
 //	resume N | endtrial N | resize N cpu=K | exploit N donor=K [iter=K] [bare]   its commands
 //	end N [why=(…)] [never] [badrestore] [attempt=K]    the attempt is over
 //	saved N [iter=K] | held N | unsaved N why=(…)       the oldest save

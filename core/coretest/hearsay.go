@@ -64,8 +64,10 @@ func (a *audit) tellOf(t *account, o core.Observation) error {
 			return fmt.Errorf("to %d, running %t", o.To, t.live)
 		}
 	case core.SawPaused:
+		t.resized()
 		t.front = true // where it is queued at once
 	case core.SawRequeued:
+		t.resized()
 		t.ticket, t.front = a.clock, o.Reason == "interrupted"
 		if !t.front {
 			t.forget() // it failed

@@ -132,6 +132,9 @@ func (w *World) scheduler() []core.Event {
 	if w.wrong() {
 		e.Decisions = append(e.Decisions, e.Decisions[0]) // said twice
 	}
+	if w.one(8) {
+		e.Commands = w.orders()[0].(*core.SchedulerDecided).Commands
+	}
 	w.old = append(w.old, e)
 	return []core.Event{e}
 }
@@ -141,7 +144,15 @@ func (w *World) orders() []core.Event {
 	if w.M.Trials() == 0 {
 		return nil
 	}
-	c := core.Command{Kind: core.CommandKind(1 + w.r.IntN(4)), Trial: w.any(), Donor: w.any(), Reason: "ordered"}
+	list := []core.Command{w.order(w.any())}
+	for w.one(3) {
+		list = append(list, w.order(list[0].Trial))
+	}
+	return []core.Event{&core.SchedulerDecided{Commands: list}}
+}
+
+func (w *World) order(no core.TrialNo) core.Command {
+	c := core.Command{Kind: core.CommandKind(1 + w.r.IntN(4)), Trial: no, Donor: w.any(), Reason: "ordered"}
 	switch c.Kind {
 	case core.Exploit:
 		c.Iteration = w.r.Uint64N(4)
@@ -151,7 +162,7 @@ func (w *World) orders() []core.Event {
 	case core.Resize:
 		c.Request = w.request()
 	}
-	return []core.Event{&core.SchedulerDecided{Commands: []core.Command{c}}}
+	return c
 }
 
 // any is a trial, now and then one that does not exist.

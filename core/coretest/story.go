@@ -283,7 +283,7 @@ func (s *Story) result(c command) ([]core.Event, error) {
 	return append(events, r), nil
 }
 
-// decide takes "N VERDICT" groups, separated by ";".
+// decide takes "N VERDICT" groups, and commands of the same answer in the lines below.
 func (s *Story) decide(c command) ([]core.Event, error) {
 	e := &core.SchedulerDecided{}
 	var d *core.Decision
@@ -309,7 +309,27 @@ func (s *Story) decide(c command) ([]core.Event, error) {
 			d.Reason = c.quoted()
 		}
 	}
+	for line := range strings.Lines(c.d.Input) {
+		orders, err := order(line)
+		if err != nil {
+			return nil, err
+		}
+		e.Commands = append(e.Commands, orders...)
+	}
 	return []core.Event{e}, nil
+}
+
+// order reads a line below a decision.
+func order(line string) ([]core.Command, error) {
+	name, args, err := datadriven.ParseLine(line)
+	if err != nil {
+		return nil, err
+	}
+	events, err := command{&datadriven.TestData{Cmd: name, CmdArgs: args}}.command()
+	if err != nil {
+		return nil, err
+	}
+	return events[0].(*core.SchedulerDecided).Commands, nil
 }
 
 func (s *Story) saved(c command) ([]core.Event, error) {

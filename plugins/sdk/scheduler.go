@@ -62,7 +62,9 @@ const (
 	// Exploit: Trial goes on from Donor's checkpoint with Point. Donor may be
 	// Trial itself, which then only changes its parameters.
 	Exploit
-	// Resize: a paused trial's request for resources changes.
+	// Resize: the request for resources changes of a trial that is paused, or that the
+	// same answer pauses. It holds for what starts then; a trial that runs on keeps what
+	// it has, and the user is warned.
 	Resize
 )
 
