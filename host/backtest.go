@@ -38,6 +38,7 @@ func Backtest(ctx context.Context, dir string, o Options, workers int) (Simulate
 		if err := o.recorded(dir); err != nil {
 			return Simulated{}, err
 		}
+		o.lockedAt = e.Dir()
 	}
 	o.Plugins = o.Plugins.With(recordedSearcher(rows))
 	o.Sets = append(slices.Clone(o.Sets), "searcher="+recordedName, fmt.Sprintf("trials=%d", len(rows)), "points=null", "learn_from=null", "restore=null",

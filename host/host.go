@@ -44,6 +44,9 @@ type Options struct {
 	// Extend takes changes of the searcher, the scheduler and the space as well,
 	// where an experiment goes on.
 	Extend bool
+	// Trust lets Simulate and Backtest start plugins that are not bundled; those who
+	// run an experiment always do.
+	Trust bool
 	// Start lets Validate start plugins that are not bundled.
 	Start bool
 	// Clock is the machine's unless set.
@@ -61,8 +64,10 @@ type Options struct {
 	// where it came from elsewhere than File.
 	manual bool
 	source []byte
-	// virtual: nobody trains (Simulate).
-	virtual bool
+	// virtual: nobody trains (Simulate). lockedAt is the experiment whose plugins
+	// must not have changed then.
+	virtual  bool
+	lockedAt storage.Dir
 	// remote is the storage, where it is elsewhere; leases replaces its timing.
 	remote *remote
 	leases mirror.Timing

@@ -24,16 +24,23 @@ func (s *session) findPlugins() (err error) {
 	if err := errors.Join(s.loader.Check(refsOf(s.experiment))...); err != nil {
 		return &UserError{err}
 	}
+	if s.options.lockedAt.Path() != "" && s.options.Trust { // a simulation of what an experiment recorded
+		return asUser(s.loader.Allowed(s.options.lockedAt))
+	}
 	if s.lock == nil || s.options.AcceptPlugins {
 		return nil
 	}
 	if locked, err := lockfile.Read(s.dir); err == nil && locked != nil && locked.Tunehost != Version() {
 		s.log.Info(fmt.Sprintf("tunehost.lock was written by tunehost %s, this is %s", locked.Tunehost, Version()))
 	}
-	if err := s.loader.Allowed(s.dir); err != nil {
-		return &UserError{err}
+	return asUser(s.loader.Allowed(s.dir))
+}
+
+func asUser(err error) error {
+	if err == nil {
+		return nil
 	}
-	return nil
+	return &UserError{err}
 }
 
 // writeLock records the plugins that the experiment goes on with, once they have

@@ -3,8 +3,10 @@ package host
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -29,32 +31,64 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// Replay runs the record of the experiment in a directory again, without training
-// anything, and compares: the machine must do the same twice, the searcher must
-// make every recorded suggestion and the scheduler every recorded decision from
-// what they had been told (B-102). Bundled plugins run in this process. The error
-// says where the record and the replay part.
+// Replayed is what a replay has left out: plugins that are not bundled, as
+// `searcher "mine"`, whose answers were not compared.
+type Replayed struct{ Uncompared []string }
+
+// Replay is [ReplayTrusting] for plugins that are bundled: what others have answered
+// is taken as it was recorded.
 func Replay(ctx context.Context, path string, plugins *bundled.Registry) error {
+	_, err := ReplayTrusting(ctx, path, plugins, false)
+	return err
+}
+
+// ReplayTrusting runs the record of the experiment in a directory again, without
+// training anything, and compares: the machine must do the same twice, the searcher
+// must make every recorded suggestion and the scheduler every recorded decision from
+// what they had been told (B-102). Bundled plugins run in this process; others are
+// started only with trust, and only if they are those that the experiment went on
+// with last. The error says where the record and the replay part.
+func ReplayTrusting(ctx context.Context, path string, plugins *bundled.Registry, trust bool) (Replayed, error) {
+	r, err := openReplay(ctx, path, plugins, trust)
+	if err != nil {
+		return Replayed{}, err
+	}
+	defer r.close()
+	err = r.history.read(r.hear)
+	return Replayed{r.uncompared}, err
+}
+
+// openReplay checks all that can be checked before anything runs.
+func openReplay(ctx context.Context, path string, plugins *bundled.Registry, trust bool) (*replaying, error) {
 	dir, err := storage.At(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	file, e, err := runfile.Read(dir)
 	if err != nil {
-		return &UserError{err}
-	}
-	found, err := loading.New(plugins, e, dirOf(file.File))
-	if err != nil {
-		return err
+		return nil, &UserError{err}
 	}
 	r := newReplaying(ctx, dir, file, e, plugins)
-	r.opener.loader = found
+	r.opener.trusted = trust
 	r.at = func(extensions int) (*config.Experiment, error) { return file.ParseAt(e.Source, extensions) }
-	defer r.close()
-	if err := verify(dir, file); err != nil {
-		return err
+	if r.opener.loader, err = loading.New(plugins, e, dirOf(file.File)); err != nil {
+		return nil, err
 	}
-	return r.history.read(r.hear)
+	return r, errors.Join(r.checkTrusted(), verify(dir, file))
+}
+
+// checkTrusted holds the plugins that will be started against the lock, as a run does.
+func (r *replaying) checkTrusted() error {
+	if !r.opener.trusted {
+		return nil
+	}
+	e := r.experiment
+	for _, u := range []loading.Use{{Kind: sdk.KindSearcher, Ref: e.Searcher}, {Kind: sdk.KindScheduler, Ref: e.Scheduler}} {
+		if _, err := r.opener.loader.Load(u.Kind, u.Ref); err != nil {
+			return &UserError{err}
+		}
+	}
+	return asUser(r.opener.loader.Allowed(r.storage))
 }
 
 // verify says whether the record is whole and this run's; of one that a host writes to
@@ -75,6 +109,8 @@ func verify(dir storage.Dir, file *runfile.File) error {
 type replaying struct {
 	ctx        context.Context
 	dir        string
+	storage    storage.Dir
+	uncompared []string
 	experiment *config.Experiment
 	// at is the experiment as it was after so many extensions.
 	at        func(extensions int) (*config.Experiment, error)
@@ -107,7 +143,7 @@ type replayedScheduler struct {
 
 func newReplaying(ctx context.Context, dir storage.Dir, file *runfile.File, e *config.Experiment, plugins *bundled.Registry) *replaying {
 	m := core.New()
-	r := &replaying{ctx: ctx, dir: dir.Path(), experiment: e, seed: file.Seed, machine: m, twin: core.New(),
+	r := &replaying{ctx: ctx, dir: dir.Path(), storage: dir, experiment: e, seed: file.Seed, machine: m, twin: core.New(),
 		plugins: plugins,
 		opener: &opener{experiment: e, seed: file.Seed, capacity: file.Capacity, plugins: plugins, baseDir: dirOf(file.File), log: hostlog.New(hclog.NewNullLogger()),
 			logPath: dir.Log(), clock: clock.System{}, mark: local.NewMark(dir.Path()), inProcess: true}}
@@ -124,6 +160,7 @@ func (r *replaying) close() {
 	if r.scheduler.Scheduler != nil {
 		_ = r.scheduler.Close()
 	}
+	r.searcher.Searcher, r.scheduler.Scheduler = nil, nil
 }
 
 // hear takes one event, and says of what differs where it is.
@@ -180,11 +217,26 @@ func (r *replaying) reopen(told uint64) error {
 	if len(r.searcher.untold) > 0 {
 		told = r.searcher.untold[0].Number - 1
 	}
-	if r.searcher.Searcher, err = o.searcher(r.ctx, r.history, told, &snapshots.Snapshots{}); err != nil {
-		return err
+	if r.compared(sdk.KindSearcher, e.Searcher) {
+		if r.searcher.Searcher, err = o.searcher(r.ctx, r.history, told, &snapshots.Snapshots{}); err != nil {
+			return err
+		}
 	}
-	r.scheduler.Scheduler, err = o.scheduler(r.ctx, r.history, r.machine.Decided(), &snapshots.Snapshots{})
+	if r.compared(sdk.KindScheduler, e.Scheduler) {
+		r.scheduler.Scheduler, err = o.scheduler(r.ctx, r.history, r.machine.Decided(), &snapshots.Snapshots{})
+	}
 	return err
+}
+
+// compared says whether a plugin may be started; one that may not is noted.
+func (r *replaying) compared(kind sdk.Kind, ref config.PluginRef) bool {
+	if r.opener.trusted || !foreign(r.plugins, kind, ref) {
+		return true
+	}
+	if name := fmt.Sprintf("%s %q", kind, ref.Name); !slices.Contains(r.uncompared, name) {
+		r.uncompared = append(r.uncompared, name)
+	}
+	return false
 }
 
 // extend takes up the experiment as it was after so many extensions.
@@ -216,14 +268,14 @@ func (r *replaying) carryOut(actions []core.Action) error {
 }
 
 func (r *replaying) tell(o core.Observation) error {
-	if o.To&core.ToSearcher != 0 {
+	if o.To&core.ToSearcher != 0 && r.searcher.Searcher != nil {
 		e, err := r.translate.Event(o, r.searcher.Traits())
 		if err != nil {
 			return err
 		}
 		r.searcher.untold = append(r.searcher.untold, e)
 	}
-	if o.To&core.ToScheduler != 0 && !r.machine.Spec().Quiet {
+	if o.To&core.ToScheduler != 0 && r.scheduler.Scheduler != nil && !r.machine.Spec().Quiet {
 		e, err := r.translate.Event(o, r.scheduler.Traits())
 		if err != nil {
 			return err
@@ -240,6 +292,9 @@ func (r *replaying) suggested(e *core.SuggestionsReceived) error {
 		return nil // to a question of a host that died
 	}
 	s.open = false
+	if s.Searcher == nil {
+		return nil
+	}
 	if s.asked > 0 {
 		if err := s.Observe(r.ctx, s.untold[:s.asked]); err != nil {
 			return err
@@ -271,6 +326,9 @@ func (r *replaying) suggested(e *core.SuggestionsReceived) error {
 // Through.
 func (r *replaying) decided(e *core.SchedulerDecided) error {
 	s := &r.scheduler
+	if s.Scheduler == nil {
+		return nil
+	}
 	var events []sdk.Event
 	var due []uint64
 	for len(s.untold) > 0 && s.untold[0].Event.Number <= e.Through {

@@ -425,7 +425,8 @@ func (s *session) encode(params []byte) (space.Point, error) {
 func (s *session) opener() *opener {
 	o := &opener{experiment: s.experiment, seed: s.file.Seed, capacity: s.file.Capacity, plugins: s.options.Plugins, loader: s.loader, baseDir: dirOf(s.file.File),
 		log: s.log, logPath: s.dir.Log(), clock: s.clock, mark: s.mark, timeout: s.options.CallTimeout, inProcess: s.options.inProcess, direct: s.options.virtual && s.rig == nil,
-		run: s.file.RunID, snapshotEvery: cmp.Or(s.options.snapshotEvery, snapshots.Every)}
+		trusted: !s.options.virtual || s.rig != nil || s.options.Trust,
+		run:     s.file.RunID, snapshotEvery: cmp.Or(s.options.snapshotEvery, snapshots.Every)}
 	switch {
 	case s.rig != nil:
 		o.alone, o.shelf = true, s.rig.Snapshots

@@ -36,7 +36,7 @@ func tryPlugins(ctx context.Context, o Options, e *config.Experiment, nodes []re
 		return err
 	}
 	opener := &opener{experiment: e, plugins: o.Plugins, loader: l, baseDir: dir, log: hostlog.New(hclog.NewNullLogger()),
-		clock: clock.System{}, mark: local.NewMark(dir), capacity: capacityOf(nodes), inProcess: true}
+		clock: clock.System{}, mark: local.NewMark(dir), capacity: capacityOf(nodes), inProcess: true, trusted: o.Start}
 	var errs []error
 	for _, u := range refsOf(e) {
 		if !o.Start && !opener.isBundled(u.Kind, u.Ref) {

@@ -2,31 +2,53 @@ package main
 
 import (
 	"context"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"github.com/tunehost/tunehost/host"
 )
 
 func (a *app) replayCommand() *cobra.Command {
-	return &cobra.Command{
+	var trust bool
+	cmd := &cobra.Command{
 		Use:   "replay DIR",
 		Short: "Run the record again and check that every decision is the same",
 		Long: `Run the record of an experiment again, without training anything, and check that
-each suggestion and each decision comes out the same. The first difference is shown.`,
+each suggestion and each decision comes out the same. The first difference is shown.
+
+A searcher or scheduler that does not come with tunehost is somebody's program: it is
+started only with --trust, and only if it is the one that tunehost.lock has. Without,
+its answers are taken as they were recorded.`,
 		Example: "  tunehost replay results/digits",
 		Args:    wants(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.fetched(args[0], func(at string, _ bool) error {
 				return a.untilDone(func(ctx context.Context) error {
-					if err := host.Replay(ctx, at, plugins); err != nil {
-						return err
+					replayed, err := host.ReplayTrusting(ctx, at, plugins, trust)
+					if err == nil {
+						a.replayed(args[0], replayed.Uncompared)
 					}
-					a.say("%s: every suggestion and decision is the same", args[0])
-					return nil
+					return err
 				})
 			})
 		},
 	}
+	trustFlag(cmd.Flags(), &trust)
+	return cmd
+}
+
+func trustFlag(flags *pflag.FlagSet, to *bool) {
+	flags.BoolVar(to, "trust", false, "start plugins that do not come with tunehost, which run as you")
+}
+
+func (a *app) replayed(dir string, uncompared []string) {
+	if len(uncompared) == 0 {
+		a.say("%s: every suggestion and decision is the same", dir)
+		return
+	}
+	a.say("%s: the record is whole, and all that was compared is the same", dir)
+	a.say("not compared: the answers of %s, whose code does not come with tunehost; --trust starts it", strings.Join(uncompared, " and "))
 }
 
 // untilDone runs something that a signal ends.

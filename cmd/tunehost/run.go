@@ -62,9 +62,11 @@ or the command line, 130 interrupted.`,
 func (a *app) resumeCommand() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
-		Use:     "resume DIR",
-		Short:   "Go on with an experiment from its directory alone",
-		Long:    "Go on with an experiment from its directory alone, with the file that it was\nbegun with.",
+		Use:   "resume DIR",
+		Short: "Go on with an experiment from its directory alone",
+		Long: `Go on with an experiment from its directory alone, with the file that it was
+begun with. This runs the command and the plugins that the directory's file names:
+read experiment.yaml and run.json first where the directory is from somebody else.`,
 		Example: "  tunehost resume results/digits",
 		Args:    wants(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {

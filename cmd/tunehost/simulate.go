@@ -41,7 +41,9 @@ seconds what another scheduler, or another number of workers, would have saved.
   {"params": {"lr": 0.1}, "metrics": {"loss": [0.9, 0.5]}, "seconds": [1.2, 2.3]}
 
 --from takes an experiment that has run: its trials come in the same order, and
-report what they reported. Without FILE it is that experiment with other settings.`,
+report what they reported. Without FILE it is that experiment with other settings.
+
+Plugins that do not come with tunehost are started only with --trust.`,
 		Example: `  tunehost simulate digits.yaml --table curves.jsonl.gz --workers 4
   tunehost simulate --from results/digits --set 'scheduler={plugin: median}'`,
 		Args: wants(0, 1),
@@ -53,6 +55,7 @@ report what they reported. Without FILE it is that experiment with other setting
 	flags.IntVar(&s.workers, "workers", 0, "how many trials train at a time, `N`; 0: as the file's resources allow")
 	flags.StringVar(&s.options.Resources, "resources", "", "what the virtual machine offers, as `cpu=16,gpu=2`")
 	flags.StringArrayVar(&s.options.Sets, "set", nil, "override a key of the file, as `KEY=VALUE`; may be repeated")
+	trustFlag(flags, &s.options.Trust)
 	jsonFlag(flags, &s.asJSON, "print a JSON object")
 	return cmd
 }
