@@ -26,11 +26,14 @@ import (
 // built is where make assemblyscript puts the modules.
 const built = "../../../.tools/assemblyscript"
 
-// module is a built sample. Continuous integration must have it, and nobody may test
-// an old one.
-func module(t testing.TB, name string) []byte {
+// file is a built sample. Continuous integration must have it, and nobody may test an
+// old one.
+func file(t testing.TB, name string) string {
 	t.Helper()
-	file := filepath.Join(built, name+".wasm")
+	file, err := filepath.Abs(filepath.Join(built, name+".wasm"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	info, err := os.Stat(file)
 	if err != nil {
 		if os.Getenv("CI") == "true" {
@@ -41,7 +44,13 @@ func module(t testing.TB, name string) []byte {
 	if source := newestSource(t); source.After(info.ModTime()) {
 		t.Fatalf("%s is older than its sources: make assemblyscript", file)
 	}
-	wasm, err := os.ReadFile(file)
+	return file
+}
+
+// module is the code of a built sample.
+func module(t testing.TB, name string) []byte {
+	t.Helper()
+	wasm, err := os.ReadFile(file(t, name))
 	if err != nil {
 		t.Fatal(err)
 	}

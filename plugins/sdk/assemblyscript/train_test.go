@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tunehost/tunehost/host/hosttest"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/abi"
 	pb "github.com/tunehost/tunehost/plugins/sdk/proto/tunehost/v1"
@@ -120,4 +121,11 @@ func BenchmarkReport(b *testing.B) {
 	g, _ := openTrainable(b, "descent", `{"epochs": 2000000000}`)
 	last := uint64(b.N)
 	g.losses(request(1), map[uint64]abi.Answer{last: abi.Stop})
+}
+
+// Hundreds of trials that end as soon as they have begun (B-110).
+func TestCrowd(t *testing.T) {
+	for _, name := range []string{"descent", "descent-resumable"} {
+		t.Run(name, func(t *testing.T) { hosttest.Crowd(t, file(t, name)) })
+	}
 }

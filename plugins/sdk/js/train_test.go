@@ -7,6 +7,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/tunehost/tunehost/host/hosttest"
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/plugin/process"
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -254,5 +255,14 @@ func TestEndOfStream(t *testing.T) {
 	}
 	if alive(d.process.PID()) {
 		t.Error("it still runs")
+	}
+}
+
+// Hundreds of trials that end as soon as they have begun (B-110).
+func TestCrowd(t *testing.T) {
+	for _, name := range []string{"descent.js", "descent-resumable.js"} {
+		t.Run(name, func(t *testing.T) {
+			hosttest.Crowd(t, program(t, sdk.KindTrainable, "samples/"+name).Args[0])
+		})
 	}
 }

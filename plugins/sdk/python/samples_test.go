@@ -4,10 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/tunehost/tunehost/host/hosttest"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/sdktest"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
@@ -279,5 +282,16 @@ func TestOptionsSchema(t *testing.T) {
 	}
 	if step := schema.Properties["step"]; step["type"] != "number" || step["default"] != 0.1 {
 		t.Error(step)
+	}
+}
+
+// Hundreds of trials that end as soon as they have begun, in forks and in
+// processes of their own (B-110).
+func TestCrowd(t *testing.T) {
+	for _, name := range []string{"descent.py", "descent_resumable.py"} {
+		t.Run(name, func(t *testing.T) {
+			c := config(t, sdk.KindTrainable, "samples/"+name)
+			hosttest.Crowd(t, c.Args[0], append(c.Env, "PATH="+filepath.Dir(c.Path)+":"+os.Getenv("PATH"))...)
+		})
 	}
 }

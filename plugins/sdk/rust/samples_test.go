@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"testing"
 
+	"github.com/tunehost/tunehost/host/hosttest"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/sdktest"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
@@ -244,4 +246,12 @@ func TestDescentGoesOnAfterAPause(t *testing.T) {
 			t.Error(failed)
 		}
 	})
+}
+
+// Hundreds of trials that end as soon as they have begun, in a program and in
+// modules (B-110).
+func TestCrowd(t *testing.T) {
+	for _, path := range []string{sample(t, "trainable"), guest(t, "rust-guests", "trainable"), guest(t, "rust-guests", "resumable")} {
+		t.Run(filepath.Base(path), func(t *testing.T) { hosttest.Crowd(t, path) })
+	}
 }

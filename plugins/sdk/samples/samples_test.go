@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tunehost/tunehost/host/hosttest"
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
 	"github.com/tunehost/tunehost/host/plugin/process"
@@ -362,5 +363,12 @@ func TestModulesAreSmall(t *testing.T) {
 			pkg == "net", pkg == "crypto/tls":
 			t.Errorf("a module has %s in it", pkg)
 		}
+	}
+}
+
+// Hundreds of trials that end as soon as they have begun (B-110).
+func TestCrowd(t *testing.T) {
+	for _, name := range []string{"trainable", "resumable"} {
+		t.Run(name, func(t *testing.T) { hosttest.Crowd(t, sandboxtest.BuildProgram(t, samples+name)) })
 	}
 }
