@@ -2,7 +2,7 @@
 //! protocol has one streaming method and no metadata, so this is all of it.
 
 use super::session::{Item, Session};
-use super::{lock, Plugin};
+use super::{lock, vital_task, Plugin};
 use crate::service::{Answer, Failure, Service, FAILED_PRECONDITION, INVALID_ARGUMENT, UNIMPLEMENTED};
 use crate::wire::{write_said, Writer};
 use hyper::body::{Body, Bytes, Frame, Incoming};
@@ -27,7 +27,7 @@ pub async fn handle(plugin: Arc<Plugin>, request: Request<Incoming>) -> Result<R
     let (frames, body) = mpsc::channel(2); // a unary answer has two, which wait here until it is returned
     match method.as_str() {
         "/tunehost.v1.TrainableService/Train" => {
-            tokio::spawn(train(plugin, messages, frames));
+            vital_task(train(plugin, messages, frames));
         }
         "/plugin.GRPCController/Shutdown" => {
             plugin.shutdown();
@@ -152,7 +152,7 @@ async fn train(plugin: Arc<Plugin>, messages: Messages, frames: Sink) {
         Ok(session) => session,
         Err(e) => return answer(&frames, Err(e)).await,
     };
-    tokio::spawn(read(session.clone(), messages));
+    vital_task(read(session.clone(), messages));
     let mut items = Vec::new();
     let mut status = None;
     while status.is_none() && said.recv_many(&mut items, MAX_WAITING).await > 0 {

@@ -11,8 +11,10 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use session::Session;
 use std::env;
+use std::future::Future;
 use std::io::Write;
 use std::os::unix::process::parent_id;
+use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::path::Path;
 use std::process::exit;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
@@ -51,12 +53,30 @@ fn start(service: Service) -> Result<()> {
         let listener = UnixListener::bind(&socket)?;
         announce(&format!("1|1|unix|{}|grpc|{}", socket.display(), certificate))?;
         let plugin = Arc::new(Plugin::new(service));
-        tokio::spawn(plugin.clone().watch(parent));
+        vital_task(plugin.clone().watch(parent));
         loop {
             let (stream, _) = listener.accept().await?;
-            tokio::spawn(plugin.clone().connection(tls.clone(), stream));
+            vital_task(plugin.clone().connection(tls.clone(), stream));
         }
     })
+}
+
+/// Does what the process is of no use without: a panic ends it, after its hook has logged
+/// why. Otherwise the host would wait for ever.
+fn vital(work: impl FnOnce()) {
+    if catch_unwind(AssertUnwindSafe(work)).is_err() {
+        exit(101);
+    }
+}
+
+/// The same for a task.
+fn vital_task(task: impl Future<Output = ()> + Send + 'static) {
+    let task = tokio::spawn(task);
+    tokio::spawn(async move {
+        if task.await.is_err() {
+            exit(101);
+        }
+    });
 }
 
 fn variable(name: &str) -> Result<String> {
@@ -175,5 +195,41 @@ impl Plugin {
         let call = move || lock(&self.service).call(&method, &request);
         let answer = tokio::task::spawn_blocking(call).await;
         answer.unwrap_or_else(|e| Err(crate::service::Failure::new(crate::service::INTERNAL, Error::from(e))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs this test's own binary again, which then does `what`.
+    fn again(test: &str, what: &str) -> std::process::Output {
+        std::process::Command::new(env::current_exe().unwrap())
+            .args(["--exact", test, "--nocapture"])
+            .env("TUNEHOST_TEST", what)
+            .output()
+            .unwrap()
+    }
+
+    #[test]
+    fn what_is_vital_ends_the_process_with_its_last_words() {
+        match env::var("TUNEHOST_TEST").as_deref() {
+            Ok("thread") => {
+                let _ = std::thread::spawn(|| vital(|| panic!("a mistake"))).join();
+            }
+            Ok(_) => tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+                vital_task(async { panic!("a mistake") });
+                std::future::pending::<()>().await;
+            }),
+            Err(_) => {
+                for what in ["thread", "task"] {
+                    let done =
+                        again("process::tests::what_is_vital_ends_the_process_with_its_last_words", what);
+                    let last = String::from_utf8_lossy(&done.stderr).into_owned();
+                    assert_eq!(done.status.code(), Some(101), "{}", what);
+                    assert!(last.contains("a mistake"), "{}", last);
+                }
+            }
+        }
     }
 }

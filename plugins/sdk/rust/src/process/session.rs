@@ -61,7 +61,7 @@ impl Session {
             match (order, state.runs.get(&run)) {
                 _ if state.closed => return Ok(()),
                 (Order::Start(_), Some(_)) => return Err(format!("run {} was started twice", run)),
-                (Order::Start(trial), None) => self.start(&mut state, run, *trial)?,
+                (Order::Start(trial), None) => self.start(&mut state, run, *trial),
                 (order, Some(orders)) => orders.give(order),
                 (_, None) => {} // it ended while the order was on its way
             }
@@ -69,7 +69,7 @@ impl Session {
         Ok(())
     }
 
-    fn start(self: &Arc<Self>, state: &mut State, run: u64, trial: Trial) -> std::result::Result<(), String> {
+    fn start(self: &Arc<Self>, state: &mut State, run: u64, trial: Trial) {
         let refused = self.refuses(state);
         let orders = Arc::new(Orders::default());
         if refused.is_none() {
@@ -78,15 +78,26 @@ impl Session {
         }
         state.threads += 1;
         let session = self.clone();
-        let thread = thread::Builder::new().name(format!("run {}", run)).spawn(move || {
+        let work = move || {
             match refused {
                 Some(why) => session.say(run, ended(why.into(), false, true)),
                 None => session.train(run, trial, orders),
             }
             lock(&session.state).threads -= 1;
             session.ended.notify_all();
-        });
-        thread.map(|_| ()).map_err(|e| format!("no thread for run {}: {}", run, e))
+        };
+        if let Err(e) = thread::Builder::new().name(format!("run {}", run)).spawn(|| super::vital(work)) {
+            state.threads -= 1;
+            state.runs.remove(&run);
+            self.never_started(run, format!("cannot start: no thread: {}", e));
+        }
+    }
+
+    /// Says that one run cannot begin; the others go on. It does not wait: this is the
+    /// thread that everything else needs.
+    fn never_started(&self, run: u64, why: String) {
+        let out = self.out.clone();
+        tokio::spawn(async move { out.send(Item::Said(run, ended(why, false, true))).await });
     }
 
     /// Why no run can be started now.
