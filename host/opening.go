@@ -105,6 +105,7 @@ func (o *opener) startBundled(ctx context.Context, kind sdk.Kind, name string, c
 
 func (o *opener) configured(c process.Config, env []string) process.Config {
 	name := string(c.Kind) + " " + c.Name
+	c.Wear = local.TagOf(o.mark).Wear
 	c.Env, c.LogPath = append(slices.Clone(env), local.MarkVariable+"="+o.mark), o.logPath
 	c.Log = func(l process.Line) {
 		switch l.Level {

@@ -170,6 +170,9 @@ func (s *session) guard() {
 	if n := local.KillLeftovers(s.dir.Path()); n > 0 {
 		s.log.Warn(fmt.Sprintf("%d processes of an earlier host were still running and are killed", n))
 	}
+	if n := local.CountLeftovers(s.dir.Path()); n > 0 {
+		s.log.Warn(fmt.Sprintf("%d processes of an earlier host do not end although they were killed; they may still write to their trials' directories", n))
+	}
 	var err error
 	if s.warden, err = warden.Start(s.options.Plugins.Warden(s.mark), s.mark); err != nil {
 		s.log.Warn("what this host starts would outlive it if it were killed: " + err.Error())

@@ -39,7 +39,7 @@ import (
 
 var plugged = bundled.New(random.Plugin, grid.Plugin, sobol.Plugin, tpe.Plugin, fifo.Plugin, asha.Plugin, hyperband.Plugin, median.Plugin,
 	pbt.Plugin, forgetful, chaos.Plugin, digits.Plugin, command.Plugin(), lines.Plugin, torn,
-	rogueSearcher, rogueScheduler, outside, telltale, fickle, moody, grower, gated)
+	rogueSearcher, rogueScheduler, outside, telltale, fickle, moody, grower, gated, stray)
 
 // forgetful is a scheduler that pauses every trial and wakes none.
 var forgetful = sdk.SchedulerPlugin{

@@ -1,7 +1,10 @@
 package hosttest_test
 
 import (
+	"context"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -9,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/host/hosttest"
+	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
 // spawning starts processes in every manner of leaving a program: in its group,
@@ -90,6 +94,105 @@ func TestNothingIsLeft(t *testing.T) {
 			}
 		})
 	}
+}
+
+// stray is a trainable whose trials start a process that nothing can be told by: its
+// session, its environment and its parent are others. It stays in the trial's directory.
+var stray = sdk.TrainablePlugin{
+	Info: sdk.Info{Name: "stray", Version: "1.0.0", Summary: "Leaves processes behind.", Options: []byte(`{"type": "object"}`)},
+	Open: func([]byte) (sdk.Trainable, sdk.TrainableTraits, error) { return strays{}, sdk.TrainableTraits{}, nil },
+}
+
+type strays struct{}
+
+func (strays) Train(ctx context.Context, run sdk.Run) error {
+	dir := run.Trial().Dir
+	c := exec.Command("sh", "-c", `touch kept; (env -i setsid tail -f "$PWD/kept" > /dev/null 2>&1 &)`)
+	c.Dir = dir
+	if err := c.Run(); err != nil {
+		return err
+	}
+	if err := run.Report(sdk.Result{Metrics: []sdk.Metric{{Name: "score", Value: 1}}}, nil); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// B-025: a host that is killed and gone on with at once leaves nothing, not even what
+// has left its parent, its session and its environment; and it ends nothing of the
+// user's in a trial's directory.
+func TestKilledAndResumedAtOnce(t *testing.T) {
+	t.Parallel()
+	for kind, trainable := range map[string]string{"command": staying["command"], "plugin": "{plugin: stray}"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			x := stay(t, trainable, "")
+			p := x.start(t)
+			x.awaitResults(t, p, 2)
+			users := bystander(t, x.trials(t)[0])
+			for range 5 {
+				old := escaped(x)
+				if len(old) < 2 {
+					t.Fatalf("the trials have started no processes: %v", old)
+				}
+				p.signal(t, syscall.SIGKILL)
+				<-p.exit
+				p = x.start(t)
+				x.await(t, p, func() bool { return fresh(x, old) })
+				for pid := range old {
+					if now := escaped(x); now[pid] != "" {
+						t.Errorf("%s (%s) has survived its host", pid, now[pid])
+					}
+				}
+				x.await(t, p, func() bool { return len(escaped(x)) >= 2 })
+			}
+			p.signal(t, syscall.SIGINT)
+			<-p.exit
+			if left := escaped(x); len(left) > 0 {
+				t.Errorf("left: %v", left)
+			}
+			stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", users.Process.Pid))
+			if err != nil || !strings.Contains(string(stat), ") S ") {
+				t.Errorf("the user's own process in a trial's directory was ended: %s, %v", stat, err)
+			}
+		})
+	}
+}
+
+// bystander is a process of the user's in a directory, in a session of its own.
+func bystander(t *testing.T, dir string) *exec.Cmd {
+	t.Helper()
+	c := exec.Command("sleep", "1000")
+	c.Dir, c.Env, c.SysProcAttr = dir, []string{}, &syscall.SysProcAttr{Setsid: true}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = c.Process.Kill(), c.Wait() })
+	return c
+}
+
+// escaped are the processes that trials have started beside themselves, by id.
+func escaped(x *experiment) map[string]string {
+	found := map[string]string{}
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, f := range files {
+		text, _ := os.ReadFile(f)
+		if line := strings.ReplaceAll(string(text), "\x00", " "); strings.HasPrefix(line, "tail -f "+x.dir) {
+			found[filepath.Base(filepath.Dir(f))] = line
+		}
+	}
+	return found
+}
+
+// fresh says whether a process is there that was not among the old ones.
+func fresh(x *experiment, old map[string]string) bool {
+	for pid := range escaped(x) {
+		if old[pid] == "" {
+			return true
+		}
+	}
+	return false
 }
 
 // none checks that nothing is left now.

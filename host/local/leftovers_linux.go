@@ -15,31 +15,44 @@ import (
 // experiment's directory, an absolute path. It is for a host that has locked the
 // experiment and has started nothing yet: after a crash that took an earlier
 // host together with its warden (B-025).
-func KillLeftovers(dir string) int {
-	return killFamily(startedFor(dir))
-}
+func KillLeftovers(dir string) int { return killFamily(startedFor(dir)) }
 
 // CountLeftovers is how many processes KillLeftovers would find, or of a host
 // that runs.
 func CountLeftovers(dir string) int { return len(family(startedFor(dir))) }
 
-// startedFor says by a variable of a process whether it was started for an
-// experiment.
-func startedFor(dir string) func(variable string) bool {
+// signs are what a process is known by: a variable of its environment, or its tag. The
+// environment may be cleared, and the tag may not be allowed.
+type signs struct {
+	variable func(text string) bool
+	tag      func(Tag) bool
+}
+
+// startedFor are the signs of what was started for an experiment.
+func startedFor(dir string) signs {
 	dir = filepath.Clean(dir)
-	return func(variable string) bool {
-		if trial, ok := strings.CutPrefix(variable, "TUNEHOST_TRIAL_DIR="); ok {
-			return strings.HasPrefix(trial, dir+"/")
-		}
-		mark, ok := strings.CutPrefix(variable, MarkVariable+"=")
-		return ok && strings.HasPrefix(mark, dir+markSign)
+	real := canonical(dir)
+	in := func(text, sign string) bool {
+		return strings.HasPrefix(text, dir+sign) || strings.HasPrefix(text, real+sign)
 	}
+	variable := func(text string) bool {
+		if trial, ok := strings.CutPrefix(text, "TUNEHOST_TRIAL_DIR="); ok {
+			return in(trial, "/")
+		}
+		mark, ok := strings.CutPrefix(text, MarkVariable+"=")
+		return ok && in(mark, markSign)
+	}
+	return signs{variable, tagOfDir(real).sameDir}
 }
 
 // KillMarked kills the processes of one host: those that bear the mark in their
-// environment, and all that these have started. It returns how many it found.
+// environment or as a tag, and all that these have started. It returns how many it found.
 func KillMarked(mark string) int {
-	return killFamily(func(variable string) bool { return variable == MarkVariable+"="+mark })
+	tag := TagOf(mark)
+	return killFamily(signs{
+		variable: func(text string) bool { return text == MarkVariable+"="+mark },
+		tag:      func(t Tag) bool { return t == tag },
+	})
 }
 
 // killTime is how long the kernel has to end what was killed.
@@ -53,7 +66,7 @@ const leastLooks = 20
 // all of it is, so that nothing is started or handed to another parent meanwhile;
 // and what was frozen is killed, also when its parent has ended before it was frozen
 // itself, so that nothing tells any more whose it is.
-func killFamily(marked func(variable string) bool) int {
+func killFamily(marked signs) int {
 	found := map[int]string{} // with when they began, for numbers are given out again
 	pause := time.Millisecond
 	end := time.Now().Add(killTime)
@@ -102,7 +115,7 @@ func kill(pids []int) int {
 }
 
 // family lists the processes that are marked, and their descendants.
-func family(marked func(variable string) bool) (pids []int) {
+func family(marked signs) (pids []int) {
 	parents := parents()
 	member := map[int]bool{}
 	var belongs func(pid int) bool
@@ -114,7 +127,7 @@ func family(marked func(variable string) bool) (pids []int) {
 		is, known := member[pid]
 		if !known {
 			member[pid] = false // should the table have a circle
-			is = isMarked(pid, marked) || belongs(parent)
+			is = marked.of(pid) || belongs(parent)
 			member[pid] = is
 		}
 		return is
@@ -161,13 +174,16 @@ func stateOf(pid int) (parent int, began string, alive bool) {
 	return parent, fields[19], err == nil
 }
 
-func isMarked(pid int, marked func(variable string) bool) bool {
+func (s signs) of(pid int) bool {
+	if t := tagOn(pid); t != 0 && s.tag(t) {
+		return true
+	}
 	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil { // another user's, or gone
 		return false
 	}
 	for v := range bytes.SplitSeq(env, []byte{0}) {
-		if marked(string(v)) {
+		if s.variable(string(v)) {
 			return true
 		}
 	}

@@ -38,7 +38,7 @@ func TestFrozenAreKilled(t *testing.T) {
 		return err == nil && len(env) == 0
 	})
 	looks := 0
-	killFamily(func(variable string) bool {
+	killFamily(signs{tag: func(Tag) bool { return false }, variable: func(variable string) bool {
 		marked := variable == MarkVariable+"=/x/frozen#1"
 		if marked {
 			looks++
@@ -49,7 +49,7 @@ func TestFrozenAreKilled(t *testing.T) {
 			_ = shell.Wait()
 		}
 		return marked
-	})
+	}})
 	if _, _, alive := stateOf(child); alive || looks < 2 {
 		t.Errorf("after %d looks the child is alive: %t", looks, alive)
 	}
@@ -67,6 +67,42 @@ func soon(t *testing.T, what string, ok func() bool) {
 		if time.Now().After(end) {
 			t.Errorf("never: %s", what)
 			return
+		}
+	}
+}
+
+// B-025: a process without an environment, in a session of its own, whose parent has
+// ended, is known by its tag; one of another experiment is not.
+func TestTaggedAreKilled(t *testing.T) {
+	dirs := []string{t.TempDir(), t.TempDir()}
+	var pids []int
+	for _, dir := range dirs {
+		mark := NewMark(dir)
+		if TagOf(mark) == 0 || TagOf(mark) == TagOf(NewMark(dir)) || !TagOf(mark).sameDir(TagOf(NewMark(dir))) {
+			t.Error("tags do not tell hosts and experiments apart")
+		}
+		off := TagOf(mark).Wear()
+		out, err := exec.Command("sh", "-c", "env -i setsid sleep 1000 > /dev/null 2>&1 & echo $!").Output()
+		off()
+		if err != nil {
+			t.Fatal(err)
+		}
+		pid, err := strconv.Atoi(strings.TrimSpace(string(out)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
+		pids = append(pids, pid)
+	}
+	if tagOn(os.Getpid()) != 0 {
+		t.Error("the host itself keeps the tag")
+	}
+	if n := KillLeftovers(dirs[0]); n != 1 {
+		t.Errorf("%d were found", n)
+	}
+	for i, pid := range pids {
+		if _, _, alive := stateOf(pid); alive != (i == 1) {
+			t.Errorf("process %d is alive: %t", i, alive)
 		}
 	}
 }

@@ -2,8 +2,11 @@ package local
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"path/filepath"
+	"strings"
 )
 
 // MarkVariable is in the environment of everything that a host starts, and of
@@ -19,5 +22,41 @@ func NewMark(dir string) string {
 	if _, err := rand.Read(b[:]); err != nil {
 		panic(err) // crypto/rand does not fail
 	}
-	return filepath.Clean(dir) + markSign + hex.EncodeToString(b[:])
+	return canonical(dir) + markSign + hex.EncodeToString(b[:])
+}
+
+// canonical is the same for all paths that lead to dir.
+func canonical(dir string) string {
+	if path, err := filepath.EvalSymlinks(dir); err == nil {
+		return path
+	}
+	return filepath.Clean(dir)
+}
+
+// Tag is a mark as a number. Processes inherit it as the soft limit of
+// RLIMIT_RTTIME, which no program looks at: its values are beyond 100,000 years of
+// processor time. Unlike a variable it survives a cleared environment, a new session, another
+// directory and the end of the parent. 0 is no tag.
+//
+//	bits 48 to 63   tagMagic
+//	bits 16 to 47   the experiment's directory
+//	bits  0 to 15   the host
+type Tag uint64
+
+const tagMagic = 0x5448
+
+// TagOf is the tag of what the host with a mark starts.
+func TagOf(mark string) Tag {
+	dir := mark[:max(strings.LastIndex(mark, markSign), 0)]
+	return tagOfDir(dir) | Tag(sumOf(mark)&0xffff)
+}
+
+// tagOfDir is a tag's part that all hosts of an experiment share; dir is canonical.
+func tagOfDir(dir string) Tag { return tagMagic<<48 | Tag(sumOf(dir)&0xffff_ffff)<<16 }
+
+func (t Tag) sameDir(other Tag) bool { return t>>16 == other>>16 }
+
+func sumOf(text string) uint64 {
+	sum := sha256.Sum256([]byte(text))
+	return binary.BigEndian.Uint64(sum[:8])
 }

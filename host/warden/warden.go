@@ -2,8 +2,8 @@
 //
 // A warden is a small process of its own. It holds one end of a pipe whose other
 // end only the host has, so that the kernel tells it of the host's end, by SIGKILL
-// too. Then it kills all that bears the host's mark (local.MarkVariable) and all
-// that this has started, and ends.
+// too. Then it kills all that bears the host's mark (local.MarkVariable) or tag
+// (local.Tag) and all that this has started, and ends.
 //
 // Only package host should need it.
 package warden

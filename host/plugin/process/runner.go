@@ -76,7 +76,7 @@ func (r *runner) Start(context.Context) error {
 		return errors.Join(err, outR.Close(), outW.Close())
 	}
 	r.cmd.Stdout, r.cmd.Stderr = outW, errW
-	err = spawn(r.cmd)
+	err = spawn(r.cmd, r.config.Wear)
 	_, _ = outW.Close(), errW.Close()
 	_ = r.program.Close() // nothing where there is none
 	if err != nil {

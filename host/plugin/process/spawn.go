@@ -14,7 +14,10 @@ var starter = sync.OnceValue(func() chan<- start {
 	go func() {
 		runtime.LockOSThread()
 		for s := range starts {
-			s.done <- s.cmd.Start()
+			off := s.wear()
+			err := s.cmd.Start()
+			off()
+			s.done <- err
 		}
 	}()
 	return starts
@@ -22,12 +25,16 @@ var starter = sync.OnceValue(func() chan<- start {
 
 type start struct {
 	cmd  *exec.Cmd
+	wear func() (off func())
 	done chan<- error
 }
 
-func spawn(cmd *exec.Cmd) error {
+func spawn(cmd *exec.Cmd, wear func() (off func())) error {
+	if wear == nil {
+		wear = func() func() { return func() {} }
+	}
 	done := make(chan error)
-	starter() <- start{cmd, done}
+	starter() <- start{cmd, wear, done}
 	return <-done
 }
 
