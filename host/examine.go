@@ -17,6 +17,7 @@ import (
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/loading"
 	"github.com/tunehost/tunehost/host/local"
+	"github.com/tunehost/tunehost/host/lockfile"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
 	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/runfile"
@@ -160,7 +161,15 @@ func (x *examination) programs() {
 		x.bad("plugins", "%v", err)
 		return
 	}
-	x.well("plugins", "%d, as the experiment began with them", len(found.Locked()))
+	locked, err := lockfile.Read(x.dir)
+	if err != nil || locked == nil || len(locked.Accepted) == 0 {
+		x.well("plugins", "%d, as the experiment began with them", len(found.Locked()))
+		return
+	}
+	x.well("plugins", "%d, as they were accepted last", len(found.Locked()))
+	for _, c := range locked.Accepted {
+		x.well("plugins", "%s", c)
+	}
 }
 
 // state: what the record speaks of is there.

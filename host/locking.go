@@ -50,8 +50,11 @@ func (s *session) writeLock() error {
 		return nil
 	}
 	now := lockfile.New(Version(), s.loader.Locked())
-	if before, err := lockfile.Read(s.dir); err == nil && before != nil && before.Same(now) {
-		return nil
+	if before, err := lockfile.Read(s.dir); err == nil && before != nil {
+		now.Succeed(before, s.options.AcceptPlugins, s.clock.Now())
+		if before.Same(now) {
+			return nil
+		}
 	}
 	return now.Write(s.dir)
 }

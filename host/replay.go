@@ -19,6 +19,7 @@ import (
 	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/loading"
 	"github.com/tunehost/tunehost/host/local"
+	"github.com/tunehost/tunehost/host/lockfile"
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
 	"github.com/tunehost/tunehost/host/points"
@@ -32,8 +33,12 @@ import (
 )
 
 // Replayed is what a replay has left out: plugins that are not bundled, as
-// `searcher "mine"`, whose answers were not compared.
-type Replayed struct{ Uncompared []string }
+// `searcher "mine"`, whose answers were not compared. Accepted are the changes of
+// plugins with which the user has gone on: what came before them another one answered.
+type Replayed struct {
+	Uncompared []string
+	Accepted   []lockfile.Change
+}
 
 // Replay is [ReplayTrusting] for plugins that are bundled: what others have answered
 // is taken as it was recorded.
@@ -54,8 +59,19 @@ func ReplayTrusting(ctx context.Context, path string, plugins *bundled.Registry,
 		return Replayed{}, err
 	}
 	defer r.close()
+	found := Replayed{Accepted: acceptedIn(r.storage)}
 	err = r.history.read(r.hear)
-	return Replayed{r.uncompared}, err
+	found.Uncompared = r.uncompared
+	return found, err
+}
+
+// acceptedIn are the changes that an experiment's lock has; what is wrong with it
+// others say.
+func acceptedIn(d storage.Dir) []lockfile.Change {
+	if locked, err := lockfile.Read(d); err == nil && locked != nil {
+		return locked.Accepted
+	}
+	return nil
 }
 
 // openReplay checks all that can be checked before anything runs.

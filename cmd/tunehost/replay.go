@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -28,6 +29,9 @@ its answers are taken as they were recorded.`,
 					replayed, err := host.ReplayTrusting(ctx, at, plugins, trust)
 					if err == nil {
 						a.replayed(args[0], replayed.Uncompared)
+					}
+					for _, c := range replayed.Accepted {
+						fmt.Fprintf(a.err, "note: %s; what came before, the other one answered\n", c)
 					}
 					return err
 				})

@@ -23,6 +23,8 @@ type Manifest struct {
 	// SHA256 are checksums in hex of files in the folder; under "" that of the
 	// program or module itself.
 	SHA256 map[string]string
+	// Unpinned are patterns of files and folders in the folder that may change.
+	Unpinned []string
 	// Env names variables of the user's environment that it wants.
 	Env []string
 	// Wants is what it cannot do without.
@@ -61,6 +63,13 @@ var (
 		json: map[string]any{"type": "string", "pattern": variableForm.String()}}
 	variableForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
+	// unpinned is a pattern, as package path has them.
+	unpinned = &scalar{expected: "a file or folder in the plugin's folder, or a pattern such as logs/*.txt",
+		ok: func(n *node) bool {
+			_, err := path.Match(n.text, "")
+			return n.kind <= textKind && isBelow(n.text) && err == nil && strings.Trim(n.text, "*/?") != ""
+		},
+		json: map[string]any{"type": "string"}, norm: asText}
 	// inFolder is a file below the plugin's own folder.
 	inFolder = &scalar{expected: "a file in the plugin's folder",
 		ok:   func(n *node) bool { return n.kind <= textKind && isBelow(n.text) },
@@ -82,6 +91,7 @@ var manifest = &object{
 		{name: "module", what: "a WebAssembly module, instead of a command", shape: inFolder},
 		{name: "sha256", what: "the checksum of the program or module, or of files by name",
 			shape: &either{&object{extra: checksum}, isMap, checksum}},
+		{name: "unpinned", what: "files and folders, or patterns of them, that may change", shape: &listOf{item: unpinned, single: true}},
 		{name: "env", what: "variables of the user's environment that it wants", shape: &listOf{item: variable}},
 		{name: "grants", what: "what it wants beyond that", shape: grant},
 	},
@@ -136,6 +146,9 @@ func newManifest(file string, root *node) *Manifest {
 	m := &Manifest{Kind: f.text("kind"), Name: f.text("name"), Version: f.text("version"), Summary: f.text("summary"),
 		Command: texts(root.get("command")), Module: f.text("module"), Env: texts(root.get("env")),
 		SHA256: map[string]string{}, File: file, tree: root}
+	for _, pattern := range texts(root.get("unpinned")) {
+		m.Unpinned = append(m.Unpinned, path.Clean(pattern))
+	}
 	if g := root.get("grants"); g != nil {
 		m.Wants = grantOf(g)
 	}

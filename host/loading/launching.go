@@ -60,6 +60,9 @@ func launchModule(ctx context.Context, plugins *bundled.Registry, p *folder.Plug
 // what the file grants it. Which options it has it says itself, so that they are
 // checked only now.
 func (p *Plugin) Start(ctx context.Context, plugins *bundled.Registry, baseDir string, configured func(process.Config) process.Config, limits config.Sandbox) (plugin.Plugin, error) {
+	if err := p.Folder.Unchanged(p.sums); err != nil {
+		return nil, &plugin.Error{Plugin: fmt.Sprintf("%s %q", p.kind, p.ref.Name), Failure: plugin.NotStarted, What: "is not started: " + err.Error(), Err: err}
+	}
 	c := p.Folder.Config(p.sums, baseDir)
 	c.Kind, c.Name = p.kind, p.ref.Name
 	running, err := Launch(ctx, plugins, p.Folder, configured(c), Box{limits, p.grant})

@@ -92,7 +92,10 @@ func (l *Loader) find(kind sdk.Kind, ref config.PluginRef) (*Plugin, error) {
 		p.info = *found.Bundled
 		return p, p.checkOptions(p.info)
 	}
-	if p.sums, err = found.Folder.Check(); err != nil {
+	if p.sums, err = found.Folder.Check(); err == nil {
+		p.sums.Tree, err = found.Folder.Tree()
+	}
+	if err != nil {
 		return nil, config.At(ref.Pos, err)
 	}
 	return p, config.At(ref.Pos, ungranted(kind, ref.Name, found.Folder, p.grant, len(l.experiment.Grants) > 0))
@@ -132,7 +135,7 @@ func (p *Plugin) Release() string {
 	if p.Bundled != nil {
 		return p.Bundled.Version
 	}
-	return p.sums.SHA256
+	return p.sums.Of()
 }
 
 // described keeps what the plugin says of itself, once its options fit that.

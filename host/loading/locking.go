@@ -36,9 +36,12 @@ func (l *Loader) Locked() (list []lockfile.Plugin) {
 func (p *Plugin) entry() lockfile.Plugin {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	e := lockfile.Plugin{Name: p.Name, Version: p.info.Version, Transport: p.Transport(), SHA256: p.sums.SHA256, Files: p.sums.Files, Grants: lockfile.GrantsOf(p.grant)}
+	e := lockfile.Plugin{Name: p.Name, Version: p.info.Version, Transport: p.Transport(), SHA256: p.sums.SHA256, Files: p.sums.Pinned(), Grants: lockfile.GrantsOf(p.grant)}
 	if p.Folder != nil {
 		e.Path = p.Folder.Path
+	}
+	if p.sums.Tree != nil {
+		e.Covers = lockfile.WholeFolder
 	}
 	return e
 }

@@ -8,6 +8,7 @@
 package lockfile
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/storage"
@@ -37,7 +39,38 @@ type File struct {
 	// Tunehost is the version that wrote it.
 	Tunehost string   `json:"tunehost"`
 	Plugins  []Plugin `json:"plugins"`
+	// Accepted are changes of plugins with which the user went on, oldest first.
+	Accepted []Change `json:"accepted,omitempty"`
 }
+
+// Change is one thing that was different in a plugin when the user went on with it.
+type Change struct {
+	Time time.Time `json:"time"`
+	Kind sdk.Kind  `json:"kind"`
+	Name string    `json:"name"`
+	// What is different, as `the SHA-256 of /plugins/mine/main.py`.
+	What string `json:"what"`
+	Was  string `json:"was"`
+	Is   string `json:"is"`
+}
+
+// String is one line for the user.
+func (c Change) String() string {
+	text := fmt.Sprintf("%s %q was changed, and accepted on %s: %s was %s, is %s",
+		c.Kind, c.Name, c.Time.Local().Format("2006-01-02 15:04:05"), c.What, short(c.Was), short(c.Is))
+	return untrusted.Line(text, maxShown)
+}
+
+// short is enough of a checksum to tell it from others.
+func short(sum string) string {
+	if len(sum) == 64 {
+		return sum[:12] + "…"
+	}
+	return sum
+}
+
+// WholeFolder is what Covers says of a plugin of which every file is pinned.
+const WholeFolder = "folder"
 
 // Plugin is one that the experiment uses.
 type Plugin struct {
@@ -48,10 +81,11 @@ type Plugin struct {
 	// Transport is bundled, process or wasm.
 	Transport string `json:"transport"`
 	// Path and SHA256 are empty for bundled plugins. Files are further files,
-	// by their path in the plugin's folder.
+	// by their path in the plugin's folder; where Covers is WholeFolder, all of them.
 	Path   string            `json:"path,omitempty"`
 	SHA256 string            `json:"sha256,omitempty"`
 	Files  map[string]string `json:"files,omitempty"`
+	Covers string            `json:"covers,omitempty"`
 	Grants *Grants           `json:"grants,omitempty"`
 }
 
@@ -72,7 +106,9 @@ func GrantsOf(g config.Grant) *Grants {
 }
 
 // New is a lock of these plugins.
-func New(tunehost string, plugins []Plugin) *File { return &File{version, tunehost, plugins} }
+func New(tunehost string, plugins []Plugin) *File {
+	return &File{Version: version, Tunehost: tunehost, Plugins: plugins}
+}
 
 // Path is where an experiment has it.
 func Path(d storage.Dir) string { return filepath.Join(d.Path(), "tunehost.lock") }
@@ -112,46 +148,88 @@ func parse(path string, text []byte) (*File, error) {
 // Allows says how a plugin differs from the one of its kind that is locked. One
 // of another name is the user's own choice, and allowed.
 func (f *File) Allows(now Plugin) error {
-	i := slices.IndexFunc(f.Plugins, func(p Plugin) bool { return p.Kind == now.Kind && p.Name == now.Name })
+	changes := f.Changes(now)
+	if len(changes) == 0 {
+		return nil
+	}
+	c, more := changes[0], ""
+	if len(changes) > 1 {
+		more = fmt.Sprintf(" (and %d more)", len(changes)-1)
+	}
+	return fmt.Errorf("%s %q is not the one that this experiment began with: %s is %s, tunehost.lock has %s%s; put the old one back, or go on with this one: --accept-plugins",
+		now.Kind, now.Name, untrusted.Line(c.What, maxShown), c.Is, untrusted.Line(c.Was, maxShown), more)
+}
+
+// find is the plugin of the kind and name; nil where there is none.
+func (f *File) find(p Plugin) *Plugin {
+	i := slices.IndexFunc(f.Plugins, func(x Plugin) bool { return x.Kind == p.Kind && x.Name == p.Name })
 	if i < 0 {
 		return nil
 	}
-	what, is, was := difference(now, f.Plugins[i])
-	if what == "" {
+	return &f.Plugins[i]
+}
+
+// Changes are all differences from the plugin that is locked, without a time.
+func (f *File) Changes(now Plugin) (list []Change) {
+	then := f.find(now)
+	if then == nil {
 		return nil
 	}
-	return fmt.Errorf("%s %q is not the one that this experiment began with: %s is %s, tunehost.lock has %s; put the old one back, or go on with this one: --accept-plugins",
-		now.Kind, now.Name, untrusted.Line(what, maxShown), is, untrusted.Line(was, maxShown))
-}
-
-func difference(now, then Plugin) (what, is, was string) {
-	switch {
-	case now.Transport != then.Transport:
-		return "its transport", now.Transport, then.Transport
-	case now.SHA256 != then.SHA256:
-		return "the SHA-256 of " + now.Path, now.SHA256, then.SHA256
-	case now.Path == "" && now.Version != then.Version:
-		return "its version", now.Version, then.Version
-	}
-	both := maps.Clone(now.Files)
-	if both == nil {
-		both = map[string]string{}
-	}
-	maps.Copy(both, then.Files)
-	for _, name := range slices.Sorted(maps.Keys(both)) {
-		if now.Files[name] != then.Files[name] {
-			return "the SHA-256 of " + filepath.Join(now.Path, name), orNone(now.Files[name]), orNone(then.Files[name])
+	add := func(what, was, is string) {
+		if was != is {
+			list = append(list, Change{Kind: now.Kind, Name: now.Name, What: what, Was: cmp.Or(was, "none"), Is: cmp.Or(is, "not there")})
 		}
 	}
-	return "", "", ""
+	add("its transport", then.Transport, now.Transport)
+	for _, name := range covered(*then, now) {
+		add("the SHA-256 of "+filepath.Join(now.Path, name), then.Files[name], now.Files[name])
+	}
+	if len(list) == 0 { // of a folder it is the checksum of one of these files
+		add("the SHA-256 of "+now.Path, then.SHA256, now.SHA256)
+	}
+	if now.Path == "" {
+		add("its version", then.Version, now.Version)
+	}
+	return list
 }
 
-func orNone(sum string) string {
-	if sum == "" {
-		return "not recorded"
+// covered are the files to compare: of a lock that an older program wrote, those that
+// it has.
+func covered(then, now Plugin) []string {
+	both := map[string]string{}
+	if then.Covers == now.Covers {
+		maps.Copy(both, now.Files)
 	}
-	return sum
+	maps.Copy(both, then.Files)
+	return slices.Sorted(maps.Keys(both))
 }
+
+// Succeed keeps what an earlier lock says beside the plugins: the changes that were
+// accepted, and now those since, if they are. Otherwise a plugin that it pinned by
+// fewer files stays pinned by these.
+func (f *File) Succeed(before *File, accepted bool, at time.Time) {
+	f.Accepted = before.Accepted
+	for i, now := range f.Plugins {
+		then := before.find(now)
+		if then == nil {
+			continue
+		}
+		if !accepted {
+			if then.Covers != now.Covers {
+				f.Plugins[i].Covers, f.Plugins[i].Files = then.Covers, then.Files
+			}
+			continue
+		}
+		for _, c := range before.Changes(now) {
+			c.Time = at.UTC().Truncate(time.Second)
+			f.Accepted = append(f.Accepted, c)
+		}
+	}
+	f.Accepted = f.Accepted[max(len(f.Accepted)-maxAccepted, 0):]
+}
+
+// maxAccepted is how many changes are kept, the newest.
+const maxAccepted = 1000
 
 // Same says whether two locks hold the same.
 func (f *File) Same(other *File) bool {

@@ -1,10 +1,12 @@
 package folder
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/tunehost/tunehost/host/config"
@@ -234,5 +236,87 @@ func TestCheck(t *testing.T) {
 		if config.Dir != dir || config.SHA256 != "" || config.Files[filepath.Join(dir, "main.py")] != main || config.Files[filepath.Join(dir, "plugin.yaml")] == "" {
 			t.Errorf("%s: started as %+v", c.yaml, config)
 		}
+	}
+}
+
+// treeOf puts files into a plugin's folder and hashes it.
+func treeOf(t *testing.T, dir string, files map[string]string) (*Plugin, map[string]string) {
+	t.Helper()
+	put(t, dir, files)
+	p, err := At(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, err := p.Tree()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, tree
+}
+
+// All of a plugin's folder is pinned that could be run, whatever language it is in.
+func TestTree(t *testing.T) {
+	dir := t.TempDir()
+	manifest := "{kind: searcher, name: x, command: [sh, main.py], unpinned: [data, '*.db', logs/*.txt], grants: {write: [cache]}}"
+	_, tree := treeOf(t, dir, map[string]string{
+		"plugin.yaml": manifest, "main.py": "import lib", "lib/__init__.py": "", "lib/deep/a.py": "1", "requirements.txt": "numpy==2",
+		"package-lock.json": "{}", "go.sum": "", "target/x.py": "no build: there is no Cargo.toml", "rust/Cargo.toml": "", "rust/target/debug/x": "built",
+		"__pycache__/main.pyc": "x", "lib/__pycache__/a.pyc": "x", ".git/HEAD": "x", "node_modules/a/index.js": "x", ".venv/bin/python": "x",
+		"env/pyvenv.cfg": "x", "env/lib/a.py": "x", "mine.egg-info/PKG-INFO": "x", "a.pyc": "x", "data/big.bin": "x", "state.db": "x", "logs/a.txt": "x",
+		"logs/a.py": "x", "cache/b.py": "x", "out.log": "x",
+	})
+	want := []string{"go.sum", "lib/__init__.py", "lib/deep/a.py", "logs/a.py", "main.py", "package-lock.json", "plugin.yaml", "requirements.txt",
+		"rust/Cargo.toml", "target/x.py"}
+	if got := slices.Sorted(maps.Keys(tree)); !slices.Equal(got, want) {
+		t.Errorf("pinned are %q, want %q", got, want)
+	}
+}
+
+// A link counts as what it leads to; a circle ends, and a pipe is not waited for.
+func TestTreeOfLinks(t *testing.T) {
+	outside := place(t, map[string]string{"helper.py": "1", "sub/a.py": "1"})
+	dir := t.TempDir()
+	put(t, dir, map[string]string{"plugin.yaml": "{kind: searcher, name: x, command: [sh, main.py]}", "main.py": "1"})
+	for name, to := range map[string]string{"helper.py": filepath.Join(outside, "helper.py"), "sub": filepath.Join(outside, "sub"),
+		"circle": dir, "nowhere": "/no/such/file"} {
+		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, before := treeOf(t, dir, nil)
+	if got, want := slices.Sorted(maps.Keys(before)), []string{"helper.py", "main.py", "nowhere", "plugin.yaml", "sub/a.py"}; !slices.Equal(got, want) {
+		t.Fatalf("pinned are %q, want %q", got, want)
+	}
+	sums := Sums{Tree: before}
+	put(t, outside, map[string]string{"helper.py": "2"})
+	if err := p.Unchanged(sums); err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "helper.py")+" has changed since this host began") {
+		t.Error(err)
+	}
+	put(t, outside, map[string]string{"helper.py": "1"})
+	put(t, dir, map[string]string{"numpy.py": "shadows it"})
+	if err := p.Unchanged(sums); err == nil || !strings.Contains(err.Error(), "numpy.py has come since") {
+		t.Error(err)
+	}
+	if sums.Of() == (Sums{}).Of() {
+		t.Error("the checksum of all does not cover the folder")
+	}
+}
+
+// A folder that is too large to hash is refused in one line.
+func TestTreeTooLarge(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, map[string]string{"plugin.yaml": "{kind: searcher, name: x, command: [sh, main.py]}", "main.py": "1"})
+	if err := os.Truncate(filepath.Join(dir, "main.py"), maxTreeBytes+1); err != nil {
+		t.Fatal(err)
+	}
+	p, err := At(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Tree(); err == nil || !strings.Contains(err.Error(), "it has more than 10000 files or 1024 MiB: put data elsewhere, or name it under unpinned") {
+		t.Error(err)
 	}
 }

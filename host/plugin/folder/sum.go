@@ -1,7 +1,10 @@
 package folder
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,6 +23,60 @@ type Sums struct {
 	// Files are more files, by their path in the plugin's folder: plugin.yaml,
 	// and those whose checksums it has.
 	Files map[string]string
+	// Tree are all files of the folder, where it is pinned as a whole ([Plugin.Tree]).
+	Tree map[string]string
+}
+
+// Of is one checksum of all: it differs where one of them does.
+func (s Sums) Of() string {
+	h := sha256.New()
+	fmt.Fprintln(h, s.SHA256)
+	for _, files := range []map[string]string{s.Files, s.Tree} {
+		for _, name := range slices.Sorted(maps.Keys(files)) {
+			fmt.Fprintf(h, "%q %s\n", name, files[name])
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Pinned are the files of a folder with their checksums.
+func (s Sums) Pinned() map[string]string {
+	if s.Tree == nil {
+		return s.Files
+	}
+	all := maps.Clone(s.Tree)
+	maps.Copy(all, s.Files)
+	return all
+}
+
+// Unchanged says whether the folder is still as it was when it was pinned.
+func (p *Plugin) Unchanged(s Sums) error {
+	if s.Tree == nil {
+		return nil
+	}
+	now, err := p.Tree()
+	if err != nil {
+		return err
+	}
+	both := maps.Clone(now)
+	maps.Copy(both, s.Tree)
+	for _, name := range slices.Sorted(maps.Keys(both)) {
+		if now[name] != s.Tree[name] {
+			return fmt.Errorf("%s has %s since this host began, and it is not started again; a file that it writes itself belongs under unpinned in its %s",
+				filepath.Join(p.Dir, name), changedHow(now[name], s.Tree[name]), config.ManifestFile)
+		}
+	}
+	return nil
+}
+
+func changedHow(now, then string) string {
+	switch {
+	case then == "":
+		return "come"
+	case now == "":
+		return "gone"
+	}
+	return "changed"
 }
 
 // Code is the file that SHA256 is the checksum of.

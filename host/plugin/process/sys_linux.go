@@ -3,6 +3,7 @@ package process
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"syscall"
@@ -65,4 +66,13 @@ func linkTo(f *os.File) string {
 		return ""
 	}
 	return link
+}
+
+// idOf tells one state of a file from the next.
+func idOf(info fs.FileInfo) (id fileID, ok bool) {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return fileID{}, false
+	}
+	return fileID{uint64(s.Dev), s.Ino, info.Size(), info.ModTime().UnixNano(), s.Ctim.Nano()}, true
 }
