@@ -105,6 +105,7 @@ var fitting = map[sdk.CommandKind]state{
 
 var commandNames = map[sdk.CommandKind]string{
 	sdk.Resume: "RESUME", sdk.StopTrial: "STOP_TRIAL", sdk.Exploit: "EXPLOIT", sdk.Resize: "RESIZE",
+	sdk.StopAll: "STOP_ALL",
 }
 
 // command carries out one command, if it fits.
@@ -113,6 +114,12 @@ func (st *stage) command(c sdk.Command) {
 	name := commandNames[c.Kind]
 	if strings.TrimSpace(c.Reason) == "" {
 		st.breach("reasons", "a reason with each command", "none with %s for trial %d", name, c.Trial)
+	}
+	if c.Kind == sdk.StopAll {
+		for _, a := range st.actors {
+			st.stop(a)
+		}
+		return
 	}
 	if int(c.Trial) >= len(st.actors) {
 		st.breach("fitting", "commands for trials that exist", "%s for trial %d of %d", name, c.Trial, len(st.actors))

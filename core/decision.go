@@ -93,6 +93,10 @@ func (m *Machine) settleIdle(no TrialNo, l *live) {
 
 // command carries out an order; one that no longer fits is dropped.
 func (m *Machine) command(c Command) {
+	if c.Kind == EndAll {
+		m.end(Finished, c.Reason)
+		return
+	}
 	if int(c.Trial) >= len(m.trials) {
 		return
 	}

@@ -254,6 +254,8 @@ const (
 	// Resize changes the request of a trial that does not run, or from its next
 	// pause on where the same answer has it paused (B-037).
 	Resize
+	// EndAll ends the experiment as finished; Trial says nothing (B-018).
+	EndAll
 )
 
 // Command is an order of the scheduler.

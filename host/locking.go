@@ -61,7 +61,10 @@ func (s *session) writeLock() error {
 
 // refsOf are the plugins that the file names, in its order.
 func refsOf(e *config.Experiment) []loading.Use {
-	uses := []loading.Use{{Kind: sdk.KindSearcher, Ref: e.Searcher}, {Kind: sdk.KindScheduler, Ref: e.Scheduler}}
+	uses := []loading.Use{{Kind: sdk.KindSearcher, Ref: e.Searcher}}
+	for _, ref := range e.Schedulers() {
+		uses = append(uses, loading.Use{Kind: sdk.KindScheduler, Ref: ref})
+	}
 	if e.Trainable != nil && e.Trainable.Plugin != nil {
 		uses = append(uses, loading.Use{Kind: sdk.KindTrainable, Ref: *e.Trainable.Plugin})
 	}

@@ -154,15 +154,21 @@ func (o *opener) supervision(kind sdk.Kind, ref config.PluginRef, h *history, to
 
 // snapshots finds those of a plugin; what they are of is the run, the plugin, its
 // program, its options and its problem.
-func (o *opener) snapshots(kind sdk.Kind, ref config.PluginRef, use seeds.Purpose) *snapshots.Snapshots {
+func (o *opener) snapshots(kind sdk.Kind, use seeds.Purpose, refs ...config.PluginRef) *snapshots.Snapshots {
 	problem, err := proto.MarshalOptions{Deterministic: true}.Marshal(wire.ProblemToProto(o.problem(use)))
 	if err != nil {
 		problem = []byte(err.Error()) // a name that is no text; it is the same the next time
 	}
 	h := sha256.New()
-	for _, part := range [][]byte{[]byte(o.run), []byte(kind), []byte(ref.Name), []byte(o.program(kind, ref)), ref.Options, problem} {
-		fmt.Fprintf(h, "%d %s ", len(part), part)
+	part := func(b []byte) { fmt.Fprintf(h, "%d %s ", len(b), b) }
+	part([]byte(o.run))
+	for _, ref := range refs {
+		part([]byte(kind))
+		part([]byte(ref.Name))
+		part([]byte(o.program(kind, ref)))
+		part(ref.Options)
 	}
+	part(problem)
 	return snapshots.New(o.shelf, kind, hex.EncodeToString(h.Sum(nil)), o.snapshotEvery, o.log)
 }
 
@@ -189,30 +195,6 @@ func (o *opener) searcher(ctx context.Context, h *history, through uint64, kept 
 		}
 		s, err := opened(ctx, o, sdk.KindSearcher, ref, deadlines.Open, func(ctx context.Context) (plugin.Searcher, error) {
 			return p.OpenSearcher(ctx, o.problem(seeds.Searcher), ref.Options, snapshot)
-		})
-		if err != nil {
-			_ = p.Close()
-			return nil, placed(ref, err)
-		}
-		traits = s.Traits()
-		return s, nil
-	})
-}
-
-// scheduler opens the scheduler, told of everything that it has answered.
-func (o *opener) scheduler(ctx context.Context, h *history, through uint64, kept *snapshots.Snapshots) (s plugin.Scheduler, err error) {
-	ref := o.experiment.Scheduler
-	var traits sdk.Traits
-	care := o.supervision(sdk.KindScheduler, ref, h, core.ToScheduler, func() sdk.Traits { return traits })
-	care.Through = through
-	care.Snapshot, care.SnapshotAt = kept.Newest(through)
-	return plugin.SuperviseScheduler(ctx, care, func(ctx context.Context, snapshot []byte) (plugin.Scheduler, error) {
-		p, err := o.start(ctx, sdk.KindScheduler, ref, nil)
-		if err != nil {
-			return nil, err
-		}
-		s, err := opened(ctx, o, sdk.KindScheduler, ref, deadlines.Open, func(ctx context.Context) (plugin.Scheduler, error) {
-			return p.OpenScheduler(ctx, o.problem(seeds.Scheduler), ref.Options, snapshot)
 		})
 		if err != nil {
 			_ = p.Close()
@@ -318,8 +300,8 @@ type plugins struct {
 
 func (o *opener) open(ctx context.Context, h *history, told, decided uint64) (p plugins, err error) {
 	p.told = told
-	p.searched = o.snapshots(sdk.KindSearcher, o.experiment.Searcher, seeds.Searcher)
-	p.scheduled = o.snapshots(sdk.KindScheduler, o.experiment.Scheduler, seeds.Scheduler)
+	p.searched = o.snapshots(sdk.KindSearcher, seeds.Searcher, o.experiment.Searcher)
+	p.scheduled = o.snapshots(sdk.KindScheduler, seeds.Scheduler, o.experiment.Schedulers()...)
 	var wait sync.WaitGroup
 	var errs [3]error
 	begin := wait.Go

@@ -44,7 +44,7 @@ func specOf(e *config.Experiment, seed uint64, t traits) (core.Spec, error) {
 		s.Required = append(s.Required, core.Required{Metric: name, By: "searcher " + e.Searcher.Name})
 	}
 	for _, name := range t.scheduler.Requires {
-		s.Required = append(s.Required, core.Required{Metric: name, By: "scheduler " + e.Scheduler.Name})
+		s.Required = append(s.Required, core.Required{Metric: name, By: "scheduler " + schedulerNames(e)})
 	}
 	return s, nil
 }

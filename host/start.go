@@ -228,7 +228,7 @@ func (s *session) makeCrew() {
 		publishing: s.publisher(), remote: s.remote,
 		searching: consulting.NewSearching(consulting.SearchOptions{Options: s.consults(e.Searcher.Name, s.plugins.searched),
 			Searcher: s.plugins.searcher, Told: s.plugins.told, Space: e.Space, Seed: seed, Suggestion: s.suggestion}),
-		scheduling: consulting.NewScheduling(consulting.ScheduleOptions{Options: s.consults(e.Scheduler.Name, s.plugins.scheduled),
+		scheduling: consulting.NewScheduling(consulting.ScheduleOptions{Options: s.consults(schedulerNames(e), s.plugins.scheduled),
 			Scheduler: s.plugins.scheduler, Params: func(p space.Point) ([]byte, error) { return points.Exploited(e, seed, p) }}),
 	}
 	s.plugins.searched.Later, s.plugins.scheduled.Later = s.crew.publishing.Later, s.crew.publishing.Later

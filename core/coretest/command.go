@@ -150,6 +150,8 @@ func (c command) command() ([]core.Event, error) {
 		x.Kind = core.Resume
 	case "endtrial":
 		x.Kind = core.EndTrial
+	case "endall":
+		x.Kind = core.EndAll
 	case "resize":
 		x.Kind = core.Resize
 		r, err := cpu(c.text("cpu"))

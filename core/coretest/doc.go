@@ -24,7 +24,7 @@
 //	result N NAME=X… [iter=K] [done] [checkpoint=PATH] [rule=(…)] [all=(…)] [attempt=K]
 //	decide N VERDICT [until=K] [N VERDICT …]            the scheduler answers; its commands may
 //	                              come with it, each in a line below
-//	resume N | endtrial N | resize N cpu=K | exploit N donor=K [iter=K] [bare]   its commands
+//	resume N | endtrial N | endall 0 | resize N cpu=K | exploit N donor=K [iter=K] [bare]   its commands
 //	end N [why=(…)] [never] [badrestore] [attempt=K]    the attempt is over
 //	saved N [iter=K] | held N | unsaved N why=(…)       the oldest save
 //	exported N as=FORMAT [bytes=K] [why=(…)]            a model of the trial

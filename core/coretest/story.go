@@ -163,7 +163,7 @@ func (s *Story) events(c command) ([]core.Event, error) {
 		return s.result(c)
 	case "decide":
 		return s.decide(c)
-	case "resume", "endtrial", "resize", "exploit":
+	case "resume", "endtrial", "endall", "resize", "exploit":
 		return c.command()
 	case "end":
 		no := core.TrialNo(c.first())

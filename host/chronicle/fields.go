@@ -29,7 +29,7 @@ type place struct {
 
 var verdicts = map[core.Verdict]string{core.Continue: "continue", core.Pause: "pause", core.Stop: "stop"}
 
-var commands = map[core.CommandKind]string{core.Resume: "resume", core.EndTrial: "end", core.Exploit: "exploit", core.Resize: "resize"}
+var commands = map[core.CommandKind]string{core.Resume: "resume", core.EndTrial: "end", core.EndAll: "end all", core.Exploit: "exploit", core.Resize: "resize"}
 
 var statuses = map[core.SearcherStatus]string{core.SearcherReady: "ready", core.SearcherWaits: "waits", core.SearcherExhausted: "exhausted"}
 

@@ -233,7 +233,7 @@ func (b *builder) manyObjectives(many *node) {
 
 func (b *builder) plugins() {
 	b.e.Searcher = refOf(b.at("searcher"))
-	b.e.Scheduler = refOf(b.at("scheduler"))
+	b.schedulers(b.at("scheduler"))
 	b.e.Executor = refOf(b.at("executor"))
 	for _, n := range b.at("reporters").items {
 		b.e.Reporters = append(b.e.Reporters, refOf(n))
@@ -251,6 +251,28 @@ func (b *builder) plugins() {
 		b.e.Deadlines[deadlines.Call(e.name)], _ = durationOf(e.value)
 	}
 	b.boundTwice()
+}
+
+// schedulers are the one that is named, and the one that it is put over.
+func (b *builder) schedulers(n *node) {
+	base := n.get("base")
+	if base == nil {
+		b.e.Scheduler = refOf(n)
+		return
+	}
+	over := &node{kind: mapKind, pos: n.pos}
+	for _, e := range n.keys {
+		if e.name != "base" {
+			over.keys = append(over.keys, e)
+		}
+	}
+	b.e.Scheduler = refOf(over)
+	before := len(b.errs)
+	if plugin.check(b.problems, base); len(b.errs) > before {
+		return
+	}
+	ref := refOf(base)
+	b.e.Base = &ref
 }
 
 // boundTwice: a limit on running trials that the searcher is given too must be

@@ -118,6 +118,9 @@ func compare(path string, a, b *node, effect Effect, otherwise Pos) []Change {
 	if bytes.Equal(old, now) {
 		return nil
 	}
+	if path == "stop.plugin" {
+		effect = Ignored // it decides like a scheduler
+	}
 	at := otherwise
 	if b != nil && b.pos.Line > 0 {
 		at = b.pos

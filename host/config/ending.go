@@ -37,6 +37,10 @@ func (b *builder) stop(n *node) {
 	}
 	s.Time, _ = durationOf(n.get("time"))
 	s.Plateau = b.plateau(n.get("plateau"))
+	if p := n.get("plugin"); p != nil {
+		ref := refOf(p)
+		s.Plugin = &ref
+	}
 	if when := n.get("when"); when != nil {
 		s.When = b.program(when, b.e.metricScope(StopVars), expr.Bool)
 	}

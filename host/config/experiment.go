@@ -41,6 +41,8 @@ type Experiment struct {
 
 	Searcher, Scheduler, Executor PluginRef
 	Reporters                     []PluginRef
+	// Base is the scheduler that Scheduler is put over; nil: none.
+	Base *PluginRef
 
 	// Trials is the number of samples; -1: without bound.
 	Trials int64
@@ -174,6 +176,9 @@ type Stop struct {
 	Iteration int64
 	Time      time.Duration
 	Plateau   *Plateau
+	// Plugin is a scheduler that does nothing but stop trials, beside the
+	// experiment's; nil: none.
+	Plugin *PluginRef
 }
 
 // MetricRule ends a trial at a value of a metric. One of the pointers is set, or
@@ -298,4 +303,17 @@ func (e *Experiment) find(key string) (pos Pos, ok bool) {
 		pos, at = at.keys[i].pos, at.get(name)
 	}
 	return pos, true
+}
+
+// Schedulers are all that decide on trials, the innermost first: the base, the scheduler,
+// and what may only stop.
+func (e *Experiment) Schedulers() (list []PluginRef) {
+	if e.Base != nil {
+		list = append(list, *e.Base)
+	}
+	list = append(list, e.Scheduler)
+	if e.Stop.Plugin != nil {
+		list = append(list, *e.Stop.Plugin)
+	}
+	return list
 }

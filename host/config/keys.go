@@ -75,6 +75,7 @@ var stop = &object{
 		{name: "training_iteration", what: "the same as iteration", shape: integer(1)},
 		{name: "time", what: "the running time of a trial", shape: duration},
 		{name: "plateau", what: "the metric no longer changes", shape: plateau},
+		{name: "plugin", what: "a plugin that stops trials: a scheduler that does nothing else, beside the scheduler", shape: plugin},
 	},
 	extra: &either{bound, isMap, real},
 }

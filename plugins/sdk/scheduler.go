@@ -66,6 +66,8 @@ const (
 	// same answer pauses. It holds for what starts then; a trial that runs on keeps what
 	// it has, and the user is warned.
 	Resize
+	// StopAll ends the whole experiment; Trial says nothing (B-018).
+	StopAll
 )
 
 // Command is an order that is not the answer to a result.

@@ -45,6 +45,9 @@
 // error. Requests that a trainable computes itself (B-038) must not be combined with
 // it, nor must groups (placement in the experiment file), which it would make plain
 // requests. Trials need checkpoints, and must look at what they were granted when they
-// start. It cannot be combined with another scheduler. A result costs O(slots) at
-// most.
+// start. A result costs O(slots) at most.
+//
+// With base, a key of the experiment file, another scheduler decides on the same trials:
+// {plugin: resources, base: {plugin: asha, max: 27}}. What the base stops frees slots; what
+// it pauses stays paused until it resumes it.
 package resources

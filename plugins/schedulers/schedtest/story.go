@@ -196,7 +196,10 @@ func decision(d sdk.Decision) string {
 }
 
 func command(c sdk.Command) string {
-	text := [...]string{sdk.Resume: "resume", sdk.StopTrial: "stop", sdk.Exploit: "exploit", sdk.Resize: "resize"}[c.Kind]
+	text := [...]string{sdk.Resume: "resume", sdk.StopTrial: "stop", sdk.Exploit: "exploit", sdk.Resize: "resize", sdk.StopAll: "stop all"}[c.Kind]
+	if c.Kind == sdk.StopAll {
+		return because("stop all", c.Reason)
+	}
 	text += fmt.Sprintf(" trial %d", c.Trial)
 	if c.Kind == sdk.Exploit {
 		text += fmt.Sprintf(" from %d@%d with %s", c.Donor, c.Iteration, point(c.Point))

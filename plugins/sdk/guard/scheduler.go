@@ -75,7 +75,7 @@ func CheckDecisions(dims int, events []sdk.Event, answer sdk.Decisions) error {
 		return err
 	}
 	for _, c := range answer.Commands {
-		if c.Kind < sdk.Resume || c.Kind > sdk.Resize {
+		if c.Kind < sdk.Resume || c.Kind > sdk.StopAll {
 			return fmt.Errorf("it ordered the unknown command %d for trial %d", c.Kind, c.Trial)
 		}
 		if c.Kind == sdk.Exploit && c.Point != nil && len(c.Point) != dims {

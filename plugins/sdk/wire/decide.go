@@ -79,7 +79,7 @@ func DecisionsFromProto(m *pb.DecideResponse) (sdk.Decisions, error) {
 	}
 	for _, c := range m.GetCommands() {
 		k := c.GetKind()
-		if k < pb.Command_KIND_RESUME || k > pb.Command_KIND_RESIZE {
+		if k < pb.Command_KIND_RESUME || k > pb.Command_KIND_STOP_ALL {
 			return sdk.Decisions{}, fmt.Errorf("unknown command %d for trial %d", k, c.GetTrial())
 		}
 		d.Commands = append(d.Commands, sdk.Command{

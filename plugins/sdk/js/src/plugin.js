@@ -101,7 +101,7 @@
 /**
  * An order that is not the answer to a result.
  * @typedef {object} Command
- * @property {"resume" | "stop" | "exploit" | "resize"} kind
+ * @property {"resume" | "stop" | "exploit" | "resize" | "stop all"} kind
  * @property {number} trial
  * @property {number} [donor] whose checkpoint to go on from (exploit)
  * @property {number} [iteration] which one

@@ -178,7 +178,7 @@ export type Decision = {
     reason?: string;
 };
 export type Command = {
-    kind: "resume" | "stop" | "exploit" | "resize";
+    kind: "resume" | "stop" | "exploit" | "resize" | "stop all";
     trial: number;
     /**
      * whose checkpoint to go on from (exploit)
@@ -454,7 +454,7 @@ export type Plugin = {
 /**
  * An order that is not the answer to a result.
  * @typedef {object} Command
- * @property {"resume" | "stop" | "exploit" | "resize"} kind
+ * @property {"resume" | "stop" | "exploit" | "resize" | "stop all"} kind
  * @property {number} trial
  * @property {number} [donor] whose checkpoint to go on from (exploit)
  * @property {number} [iteration] which one

@@ -93,6 +93,7 @@ class CommandKind(enum.IntEnum):
     STOP_TRIAL = 2
     EXPLOIT = 3
     RESIZE = 4
+    STOP_ALL = 5
 
 
 @dataclass(frozen=True)

@@ -194,6 +194,10 @@ class Scheduler(_Learner):
         """Orders the end of a trial that waits or is paused."""
         self._order(Command(CommandKind.STOP_TRIAL, trial, reason=reason))
 
+    def stop_all(self, reason: str) -> None:
+        """Orders the end of the whole experiment."""
+        self._order(Command(CommandKind.STOP_ALL, 0, reason=reason))
+
     def exploit(self, trial: int, donor: int, iteration: int, params: Union[Mapping[str, Any], Point, None] = None,
                 reason: str = "") -> None:
         """Orders that a trial goes on from another's checkpoint, with other parameters if given."""

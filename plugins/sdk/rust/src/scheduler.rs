@@ -90,4 +90,6 @@ pub enum Order {
     },
     /// A paused trial's request for resources changes: JSON, as the experiment file writes it.
     Resize(String),
+    /// The whole experiment ends, whatever the trial is.
+    StopAll,
 }

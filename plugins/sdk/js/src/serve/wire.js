@@ -19,7 +19,7 @@ const eventKinds = ["unknown", "trial_added", "trial_started", "result_reported"
   "trial_failed", "trial_removed", "checkpoint_saved", "trial_requeued", "experiment_ended", "search_ended"];
 
 const verdicts = ["continue", "pause", "stop"];
-const commands = [undefined, "resume", "stop", "exploit", "resize"];
+const commands = [undefined, "resume", "stop", "exploit", "resize", "stop all"];
 
 /** RunAhead need not be larger. */
 const maxRunAhead = 2 ** 30;

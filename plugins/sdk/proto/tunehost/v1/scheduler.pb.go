@@ -78,6 +78,8 @@ const (
 	Command_KIND_STOP_TRIAL  Command_Kind = 2
 	Command_KIND_EXPLOIT     Command_Kind = 3
 	Command_KIND_RESIZE      Command_Kind = 4
+	// Ends the whole experiment; trial says nothing.
+	Command_KIND_STOP_ALL Command_Kind = 5
 )
 
 // Enum value maps for Command_Kind.
@@ -88,6 +90,7 @@ var (
 		2: "KIND_STOP_TRIAL",
 		3: "KIND_EXPLOIT",
 		4: "KIND_RESIZE",
+		5: "KIND_STOP_ALL",
 	}
 	Command_Kind_value = map[string]int32{
 		"KIND_UNSPECIFIED": 0,
@@ -95,6 +98,7 @@ var (
 		"KIND_STOP_TRIAL":  2,
 		"KIND_EXPLOIT":     3,
 		"KIND_RESIZE":      4,
+		"KIND_STOP_ALL":    5,
 	}
 )
 
@@ -669,7 +673,7 @@ const file_tunehost_v1_scheduler_proto_rawDesc = "" +
 	"\aVerdict\x12\x17\n" +
 	"\x13VERDICT_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rVERDICT_PAUSE\x10\x01\x12\x10\n" +
-	"\fVERDICT_STOP\x10\x02\"\xc9\x02\n" +
+	"\fVERDICT_STOP\x10\x02\"\xdc\x02\n" +
 	"\aCommand\x12-\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x19.tunehost.v1.Command.KindR\x04kind\x12\x14\n" +
 	"\x05trial\x18\x02 \x01(\rR\x05trial\x12\x14\n" +
@@ -677,13 +681,14 @@ const file_tunehost_v1_scheduler_proto_rawDesc = "" +
 	"\titeration\x18\x04 \x01(\x04R\titeration\x12(\n" +
 	"\x05point\x18\x05 \x01(\v2\x12.tunehost.v1.PointR\x05point\x12\x1c\n" +
 	"\tresources\x18\x06 \x01(\fR\tresources\x12\x16\n" +
-	"\x06reason\x18\a \x01(\tR\x06reason\"e\n" +
+	"\x06reason\x18\a \x01(\tR\x06reason\"x\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x0f\n" +
 	"\vKIND_RESUME\x10\x01\x12\x13\n" +
 	"\x0fKIND_STOP_TRIAL\x10\x02\x12\x10\n" +
 	"\fKIND_EXPLOIT\x10\x03\x12\x0f\n" +
-	"\vKIND_RESIZE\x10\x04\"w\n" +
+	"\vKIND_RESIZE\x10\x04\x12\x11\n" +
+	"\rKIND_STOP_ALL\x10\x05\"w\n" +
 	"\x0eDecideResponse\x123\n" +
 	"\tdecisions\x18\x01 \x03(\v2\x15.tunehost.v1.DecisionR\tdecisions\x120\n" +
 	"\bcommands\x18\x02 \x03(\v2\x14.tunehost.v1.CommandR\bcommands\"\x1a\n" +

@@ -15,7 +15,7 @@ _sym_db = _symbol_database.Default()
 from tunehost._proto import common_pb2 as tunehost_dot_v1_dot_common__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1btunehost/v1/scheduler.proto\x12\x0btunehost.v1\x1a\x18tunehost/v1/common.proto\"\x1a\n\x18\x44\x65scribeSchedulerRequest\"<\n\x19\x44\x65scribeSchedulerResponse\x12\x1f\n\x04info\x18\x01 \x01(\x0b\x32\x11.tunehost.v1.Info\"`\n\x14OpenSchedulerRequest\x12%\n\x07problem\x18\x01 \x01(\x0b\x32\x14.tunehost.v1.Problem\x12\x0f\n\x07options\x18\x02 \x01(\x0c\x12\x10\n\x08snapshot\x18\x03 \x01(\x0c\"<\n\x15OpenSchedulerResponse\x12#\n\x06traits\x18\x01 \x01(\x0b\x32\x13.tunehost.v1.Traits\"3\n\rDecideRequest\x12\"\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x12.tunehost.v1.Event\"\xb1\x01\n\x08\x44\x65\x63ision\x12\r\n\x05\x65vent\x18\x01 \x01(\x04\x12.\n\x07verdict\x18\x02 \x01(\x0e\x32\x1d.tunehost.v1.Decision.Verdict\x12\r\n\x05until\x18\x03 \x01(\x04\x12\x0e\n\x06reason\x18\x04 \x01(\t\"G\n\x07Verdict\x12\x17\n\x13VERDICT_UNSPECIFIED\x10\x00\x12\x11\n\rVERDICT_PAUSE\x10\x01\x12\x10\n\x0cVERDICT_STOP\x10\x02\"\x90\x02\n\x07\x43ommand\x12\'\n\x04kind\x18\x01 \x01(\x0e\x32\x19.tunehost.v1.Command.Kind\x12\r\n\x05trial\x18\x02 \x01(\r\x12\r\n\x05\x64onor\x18\x03 \x01(\r\x12\x11\n\titeration\x18\x04 \x01(\x04\x12!\n\x05point\x18\x05 \x01(\x0b\x32\x12.tunehost.v1.Point\x12\x11\n\tresources\x18\x06 \x01(\x0c\x12\x0e\n\x06reason\x18\x07 \x01(\t\"e\n\x04Kind\x12\x14\n\x10KIND_UNSPECIFIED\x10\x00\x12\x0f\n\x0bKIND_RESUME\x10\x01\x12\x13\n\x0fKIND_STOP_TRIAL\x10\x02\x12\x10\n\x0cKIND_EXPLOIT\x10\x03\x12\x0f\n\x0bKIND_RESIZE\x10\x04\"b\n\x0e\x44\x65\x63ideResponse\x12(\n\tdecisions\x18\x01 \x03(\x0b\x32\x15.tunehost.v1.Decision\x12&\n\x08\x63ommands\x18\x02 \x03(\x0b\x32\x14.tunehost.v1.Command\"\x1a\n\x18SnapshotSchedulerRequest\"-\n\x19SnapshotSchedulerResponse\x12\x10\n\x08snapshot\x18\x01 \x01(\x0c\x32\xf5\x02\n\x10SchedulerService\x12\x62\n\x11\x44\x65scribeScheduler\x12%.tunehost.v1.DescribeSchedulerRequest\x1a&.tunehost.v1.DescribeSchedulerResponse\x12V\n\rOpenScheduler\x12!.tunehost.v1.OpenSchedulerRequest\x1a\".tunehost.v1.OpenSchedulerResponse\x12\x41\n\x06\x44\x65\x63ide\x12\x1a.tunehost.v1.DecideRequest\x1a\x1b.tunehost.v1.DecideResponse\x12\x62\n\x11SnapshotScheduler\x12%.tunehost.v1.SnapshotSchedulerRequest\x1a&.tunehost.v1.SnapshotSchedulerResponseBGZEgithub.com/tunehost/tunehost/plugins/sdk/proto/tunehost/v1;tunehostv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1btunehost/v1/scheduler.proto\x12\x0btunehost.v1\x1a\x18tunehost/v1/common.proto\"\x1a\n\x18\x44\x65scribeSchedulerRequest\"<\n\x19\x44\x65scribeSchedulerResponse\x12\x1f\n\x04info\x18\x01 \x01(\x0b\x32\x11.tunehost.v1.Info\"`\n\x14OpenSchedulerRequest\x12%\n\x07problem\x18\x01 \x01(\x0b\x32\x14.tunehost.v1.Problem\x12\x0f\n\x07options\x18\x02 \x01(\x0c\x12\x10\n\x08snapshot\x18\x03 \x01(\x0c\"<\n\x15OpenSchedulerResponse\x12#\n\x06traits\x18\x01 \x01(\x0b\x32\x13.tunehost.v1.Traits\"3\n\rDecideRequest\x12\"\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x12.tunehost.v1.Event\"\xb1\x01\n\x08\x44\x65\x63ision\x12\r\n\x05\x65vent\x18\x01 \x01(\x04\x12.\n\x07verdict\x18\x02 \x01(\x0e\x32\x1d.tunehost.v1.Decision.Verdict\x12\r\n\x05until\x18\x03 \x01(\x04\x12\x0e\n\x06reason\x18\x04 \x01(\t\"G\n\x07Verdict\x12\x17\n\x13VERDICT_UNSPECIFIED\x10\x00\x12\x11\n\rVERDICT_PAUSE\x10\x01\x12\x10\n\x0cVERDICT_STOP\x10\x02\"\xa3\x02\n\x07\x43ommand\x12\'\n\x04kind\x18\x01 \x01(\x0e\x32\x19.tunehost.v1.Command.Kind\x12\r\n\x05trial\x18\x02 \x01(\r\x12\r\n\x05\x64onor\x18\x03 \x01(\r\x12\x11\n\titeration\x18\x04 \x01(\x04\x12!\n\x05point\x18\x05 \x01(\x0b\x32\x12.tunehost.v1.Point\x12\x11\n\tresources\x18\x06 \x01(\x0c\x12\x0e\n\x06reason\x18\x07 \x01(\t\"x\n\x04Kind\x12\x14\n\x10KIND_UNSPECIFIED\x10\x00\x12\x0f\n\x0bKIND_RESUME\x10\x01\x12\x13\n\x0fKIND_STOP_TRIAL\x10\x02\x12\x10\n\x0cKIND_EXPLOIT\x10\x03\x12\x0f\n\x0bKIND_RESIZE\x10\x04\x12\x11\n\rKIND_STOP_ALL\x10\x05\"b\n\x0e\x44\x65\x63ideResponse\x12(\n\tdecisions\x18\x01 \x03(\x0b\x32\x15.tunehost.v1.Decision\x12&\n\x08\x63ommands\x18\x02 \x03(\x0b\x32\x14.tunehost.v1.Command\"\x1a\n\x18SnapshotSchedulerRequest\"-\n\x19SnapshotSchedulerResponse\x12\x10\n\x08snapshot\x18\x01 \x01(\x0c\x32\xf5\x02\n\x10SchedulerService\x12\x62\n\x11\x44\x65scribeScheduler\x12%.tunehost.v1.DescribeSchedulerRequest\x1a&.tunehost.v1.DescribeSchedulerResponse\x12V\n\rOpenScheduler\x12!.tunehost.v1.OpenSchedulerRequest\x1a\".tunehost.v1.OpenSchedulerResponse\x12\x41\n\x06\x44\x65\x63ide\x12\x1a.tunehost.v1.DecideRequest\x1a\x1b.tunehost.v1.DecideResponse\x12\x62\n\x11SnapshotScheduler\x12%.tunehost.v1.SnapshotSchedulerRequest\x1a&.tunehost.v1.SnapshotSchedulerResponseBGZEgithub.com/tunehost/tunehost/plugins/sdk/proto/tunehost/v1;tunehostv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -38,15 +38,15 @@ if _descriptor._USE_C_DESCRIPTORS == False:
   _globals['_DECISION_VERDICT']._serialized_start=480
   _globals['_DECISION_VERDICT']._serialized_end=551
   _globals['_COMMAND']._serialized_start=554
-  _globals['_COMMAND']._serialized_end=826
+  _globals['_COMMAND']._serialized_end=845
   _globals['_COMMAND_KIND']._serialized_start=725
-  _globals['_COMMAND_KIND']._serialized_end=826
-  _globals['_DECIDERESPONSE']._serialized_start=828
-  _globals['_DECIDERESPONSE']._serialized_end=926
-  _globals['_SNAPSHOTSCHEDULERREQUEST']._serialized_start=928
-  _globals['_SNAPSHOTSCHEDULERREQUEST']._serialized_end=954
-  _globals['_SNAPSHOTSCHEDULERRESPONSE']._serialized_start=956
-  _globals['_SNAPSHOTSCHEDULERRESPONSE']._serialized_end=1001
-  _globals['_SCHEDULERSERVICE']._serialized_start=1004
-  _globals['_SCHEDULERSERVICE']._serialized_end=1377
+  _globals['_COMMAND_KIND']._serialized_end=845
+  _globals['_DECIDERESPONSE']._serialized_start=847
+  _globals['_DECIDERESPONSE']._serialized_end=945
+  _globals['_SNAPSHOTSCHEDULERREQUEST']._serialized_start=947
+  _globals['_SNAPSHOTSCHEDULERREQUEST']._serialized_end=973
+  _globals['_SNAPSHOTSCHEDULERRESPONSE']._serialized_start=975
+  _globals['_SNAPSHOTSCHEDULERRESPONSE']._serialized_end=1020
+  _globals['_SCHEDULERSERVICE']._serialized_start=1023
+  _globals['_SCHEDULERSERVICE']._serialized_end=1396
 # @@protoc_insertion_point(module_scope)

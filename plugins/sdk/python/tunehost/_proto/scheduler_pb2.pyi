@@ -68,11 +68,13 @@ class Command(_message.Message):
         KIND_STOP_TRIAL: _ClassVar[Command.Kind]
         KIND_EXPLOIT: _ClassVar[Command.Kind]
         KIND_RESIZE: _ClassVar[Command.Kind]
+        KIND_STOP_ALL: _ClassVar[Command.Kind]
     KIND_UNSPECIFIED: Command.Kind
     KIND_RESUME: Command.Kind
     KIND_STOP_TRIAL: Command.Kind
     KIND_EXPLOIT: Command.Kind
     KIND_RESIZE: Command.Kind
+    KIND_STOP_ALL: Command.Kind
     KIND_FIELD_NUMBER: _ClassVar[int]
     TRIAL_FIELD_NUMBER: _ClassVar[int]
     DONOR_FIELD_NUMBER: _ClassVar[int]

@@ -334,6 +334,7 @@ fn write_command(w: &mut Writer, c: &crate::Command) {
             Order::Stop => 2,
             Order::Exploit { .. } => 3,
             Order::Resize(_) => 4,
+            Order::StopAll => 5,
         },
     );
     w.uint(2, u64::from(c.trial));
@@ -344,7 +345,7 @@ fn write_command(w: &mut Writer, c: &crate::Command) {
             point.iter().for_each(|p| write_point(w, 5, p));
         }
         Order::Resize(resources) => w.text(6, resources),
-        Order::Resume | Order::Stop => {}
+        Order::Resume | Order::Stop | Order::StopAll => {}
     }
     w.text(7, &c.reason);
 }

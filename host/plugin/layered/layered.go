@@ -1,0 +1,150 @@
+// Package layered makes one scheduler of several that decide on the same trials: a
+// scheduler over another (scheduler.base), and stoppers beside it (stop.plugin).
+//
+// Each layer hears of what happened as if it were alone: of results only those that
+// it wants to decide on. Of their verdicts on a result the strongest counts. A trial that
+// several layers have paused goes on when the last of them resumes it.
+//
+// Package host opens and supervises it as one scheduler; nobody else needs it.
+package layered
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// Layer is one of the schedulers.
+type Layer struct {
+	// Name is for messages: `scheduler "asha"`.
+	Name string
+	plugin.Scheduler
+	// Stops: all that it may order is that a trial ends, or that all do.
+	Stops bool
+
+	state
+}
+
+// Scheduler is all layers together.
+type Scheduler struct{ layers []*Layer }
+
+// New takes over opened schedulers, at least one. A verdict of an earlier one comes
+// first where several are equally strong.
+func New(layers []*Layer) *Scheduler { return &Scheduler{layers} }
+
+// Decide asks each layer in turn.
+func (s *Scheduler) Decide(ctx context.Context, events []sdk.Event) (sdk.Decisions, error) {
+	m := newMerge(events)
+	orders := make([][]sdk.Command, len(s.layers))
+	for i, l := range s.layers {
+		answer, err := l.ask(ctx, events)
+		if err != nil {
+			return sdk.Decisions{}, fmt.Errorf("%s: %w", l.Name, err)
+		}
+		m.decisions(l, answer.Decisions)
+		orders[i] = answer.Commands
+	}
+	for i := range m.merged {
+		d := &m.merged[i]
+		d.Until = s.until(m.trials[i], d.Verdict)
+	}
+	// A trial may be resumed only when all have said whether they pause it.
+	for i, l := range s.layers {
+		m.commands = append(m.commands, s.commands(l, orders[i])...)
+	}
+	return sdk.Decisions{Decisions: m.merged, Commands: m.commands}, nil
+}
+
+// ask has a layer decide on what it wants to hear of.
+func (l *Layer) ask(ctx context.Context, events []sdk.Event) (answer sdk.Decisions, err error) {
+	heard := l.hear(events)
+	if len(heard) == 0 {
+		return answer, nil
+	}
+	if answer, err = l.Scheduler.Decide(ctx, heard); err != nil {
+		return answer, err
+	}
+	return answer, l.mayOrder(answer)
+}
+
+// mayOrder: a stopper that pauses or exploits has been put in the wrong place.
+func (l *Layer) mayOrder(answer sdk.Decisions) error {
+	if !l.Stops {
+		return nil
+	}
+	for _, d := range answer.Decisions {
+		if d.Verdict == sdk.Pause {
+			return errors.New("it paused a trial, but under stop it may only stop; name it as the scheduler")
+		}
+	}
+	for _, c := range answer.Commands {
+		if c.Kind != sdk.StopTrial && c.Kind != sdk.StopAll {
+			return errors.New("it ordered more than an end, but under stop it may only stop; name it as the scheduler")
+		}
+	}
+	return nil
+}
+
+// until is the first iteration that any layer wants to decide on.
+func (s *Scheduler) until(trial uint32, v sdk.Verdict) uint64 {
+	if v != sdk.Continue {
+		return 0
+	}
+	first := uint64(math.MaxUint64)
+	for _, l := range s.layers {
+		if !l.Traits().Quiet {
+			first = min(first, l.Until[trial])
+		}
+	}
+	return first
+}
+
+// commands passes on what a layer orders. A trial that another layer keeps paused stays so.
+func (s *Scheduler) commands(l *Layer, list []sdk.Command) (out []sdk.Command) {
+	for _, c := range list {
+		if c.Kind == sdk.Resume || c.Kind == sdk.Exploit {
+			delete(l.Holds, c.Trial)
+		}
+		keeps := func(other *Layer) bool { return other.Holds[c.Trial] }
+		if c.Kind == sdk.Resume && slices.ContainsFunc(s.layers, keeps) {
+			continue
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// Traits are what holds for all.
+func (s *Scheduler) Traits() sdk.Traits {
+	all := s.layers[0].Traits()
+	for _, l := range s.layers[1:] {
+		all = both(all, l.Traits())
+	}
+	return all
+}
+
+// both is what holds for two: the one that is quiet has no say in how far trials run ahead.
+func both(a, b sdk.Traits) sdk.Traits {
+	ahead := min(a.RunAhead, b.RunAhead)
+	if a.Quiet {
+		ahead = b.RunAhead
+	} else if b.Quiet {
+		ahead = a.RunAhead
+	}
+	return sdk.Traits{Quiet: a.Quiet && b.Quiet, RunAhead: ahead, Metrics: a.Metrics || b.Metrics,
+		Saves: a.Saves || b.Saves, Requires: slices.Concat(a.Requires, b.Requires)}
+}
+
+// Close ends all.
+func (s *Scheduler) Close() error {
+	var errs []error
+	for _, l := range s.layers {
+		errs = append(errs, l.Scheduler.Close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,99 @@
+package layered
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// state is what is remembered of one layer. It follows from what the layer was told and
+// has answered, so that a restart that tells it everything again restores it.
+type state struct {
+	// Until is the iteration from which the layer wants to decide on a trial.
+	Until map[uint32]uint64
+	// Holds are the trials that the layer has paused and not resumed.
+	Holds map[uint32]bool
+}
+
+// hear is what the layer is told: of results those that it wants to decide on.
+func (l *Layer) hear(events []sdk.Event) (heard []sdk.Event) {
+	for i := range events {
+		e := &events[i]
+		switch e.Kind {
+		case sdk.ResultReported:
+			if l.Traits().Quiet || e.Iteration < l.Until[e.Trial] {
+				continue
+			}
+		case sdk.TrialStarted, sdk.TrialCompleted, sdk.TrialFailed, sdk.TrialRemoved:
+			delete(l.Holds, e.Trial) // the pause has not come about, or is over
+		}
+		heard = append(heard, *e)
+	}
+	return heard
+}
+
+func (l *Layer) decided(trial uint32, d sdk.Decision) {
+	if l.Until == nil {
+		l.Until, l.Holds = map[uint32]uint64{}, map[uint32]bool{}
+	}
+	if d.Until > 0 {
+		l.Until[trial] = d.Until
+	}
+	if d.Verdict == sdk.Pause {
+		l.Holds[trial] = true
+	}
+}
+
+// Snapshots says whether all make them.
+func (s *Scheduler) Snapshots() bool {
+	for _, l := range s.layers {
+		if !l.Scheduler.Snapshots() {
+			return false
+		}
+	}
+	return true
+}
+
+// saved is one layer in a snapshot.
+type saved struct {
+	State  state
+	Plugin []byte
+}
+
+// Snapshot is those of all layers, with what is remembered of them.
+func (s *Scheduler) Snapshot(ctx context.Context) ([]byte, error) {
+	list := make([]saved, len(s.layers))
+	for i, l := range s.layers {
+		snapshot, err := l.Scheduler.Snapshot(ctx)
+		if err != nil {
+			return nil, err
+		}
+		list[i] = saved{l.state, snapshot}
+	}
+	return json.Marshal(list)
+}
+
+// Parts are what a snapshot has of each of n layers, in their order; nothing where there
+// is no snapshot. A snapshot of other layers is an error.
+func Parts(snapshot []byte, n int) (Snapshot, error) {
+	list := make([]saved, n)
+	if len(snapshot) == 0 {
+		return list, nil
+	}
+	err := json.Unmarshal(snapshot, &list)
+	if err == nil && len(list) != n {
+		err = fmt.Errorf("a snapshot of %d schedulers, expected one of %d", len(list), n)
+	}
+	return list, err
+}
+
+// Snapshot is the parts of one.
+type Snapshot []saved
+
+// Plugin is what layer i is to be opened with.
+func (s Snapshot) Plugin(i int) []byte { return s[i].Plugin }
+
+// Restore gives layer i what was remembered of it.
+func (s Snapshot) Restore(i int, l *Layer) { l.state = s[i].State }
