@@ -33,6 +33,12 @@ type (
 		Attempt uint32
 		Credits uint32
 	}
+	// RunAhead: the result just reported is recorded, and the scheduler owes a
+	// decision on it. Where that takes long, the trainable may train on meanwhile.
+	RunAhead struct {
+		Trial   TrialNo
+		Attempt uint32
+	}
 	// SaveAttempt: make a checkpoint of the result just reported.
 	SaveAttempt struct {
 		Trial     TrialNo
@@ -92,6 +98,7 @@ func (AskSearcher) action()      {}
 func (Tell) action()             {}
 func (StartAttempt) action()     {}
 func (ContinueAttempt) action()  {}
+func (RunAhead) action()         {}
 func (SaveAttempt) action()      {}
 func (TakeCheckpoint) action()   {}
 func (StopAttempt) action()      {}

@@ -10,6 +10,7 @@ import (
 // checkpoint is one that exists, whole, on disk.
 type checkpoint struct {
 	ref     CheckpointRef // of another trial where it was adopted
+	path    string        // where the program has put it; "" once it is whole, and of others
 	score   float64
 	scored  bool
 	bytes   int64
@@ -27,11 +28,49 @@ func (m *Machine) checkpointDue(t *trial, l *live, e *ResultReported) {
 	c := &m.spec.Checkpoint
 	switch {
 	case e.Checkpoint != "":
-		m.do(TakeCheckpoint{e.Trial, e.Attempt, m.take(e.Trial, l), t.iteration, e.Checkpoint})
+		m.takeFrom(e, l)
 	case !m.spec.Saves:
 	case c.Every > 0 && t.iteration%c.Every == 0, c.AtEnd && e.Done:
 		m.do(SaveAttempt{e.Trial, e.Attempt, m.take(e.Trial, l), t.iteration})
 	}
+}
+
+// takeFrom takes the checkpoint that the program has handed over. The program need not
+// wait for that, and neither does a decision.
+func (m *Machine) takeFrom(e *ResultReported, l *live) {
+	id := m.take(e.Trial, l)
+	l.taken[len(l.taken)-1].path = e.Checkpoint
+	m.do(TakeCheckpoint{e.Trial, e.Attempt, id, m.trials[e.Trial].iteration, e.Checkpoint})
+}
+
+// takeLast takes a checkpoint that comes with a result after the one that stopped the
+// trial: the result does not count, and the checkpoint is of the last one that does.
+func (m *Machine) takeLast(e *ResultReported) {
+	if !m.since(RulesV2) || e.Checkpoint == "" || !m.current(e.Trial, e.Attempt) {
+		return
+	}
+	if l := m.liveOf(e.Trial); !l.over && !l.last && l.reported && (l.intent == toStop || l.verdict == Stop) {
+		m.takeFrom(e, l)
+	}
+}
+
+// waitsForSave: the trainable is asked for a checkpoint, and the decision waits for it
+// (B-011). What a program has made by itself nobody waits for, since RulesV2.
+func (m *Machine) waitsForSave(l *live) bool {
+	if !m.since(RulesV2) {
+		return l.saving > 0
+	}
+	return l.saving > l.handedOver()
+}
+
+// handedOver is how many of the checkpoints under way the program has made by itself.
+func (l *live) handedOver() (n uint32) {
+	for i := range l.taken {
+		if l.taken[i].path != "" {
+			n++
+		}
+	}
+	return n
 }
 
 // take begins a checkpoint of the result just counted. Results may follow
@@ -62,6 +101,7 @@ func (m *Machine) taken(e *CheckpointSaved, l *live) checkpoint {
 	for i, c := range l.taken {
 		if c.ref.ID == e.ID {
 			l.taken = slices.Delete(l.taken, i, i+1)
+			c.path = ""
 			if c.ref.Iteration == e.Iteration {
 				return c
 			}
@@ -89,7 +129,12 @@ func (m *Machine) savesAtStop(t *trial, why intent) bool {
 	l := &m.lives[t.live-1]
 	have := m.ckpts[l.trial]
 	fresh := len(have) > 0 && have[len(have)-1].ref.Iteration == t.iteration && !have[len(have)-1].bad
-	return !fresh && l.saving == 0 && l.reported
+	return !fresh && !m.waitsForSave(l) && !l.makes(t.iteration) && l.reported
+}
+
+// makes says whether a checkpoint of an iteration is under way.
+func (l *live) makes(iteration uint64) bool {
+	return slices.ContainsFunc(l.taken, func(c checkpoint) bool { return c.ref.Iteration == iteration })
 }
 
 func (e *CheckpointSaved) apply(m *Machine) {
@@ -113,13 +158,32 @@ func (e *SaveFailed) apply(m *Machine) {
 		return
 	}
 	l := m.liveOf(e.Trial)
-	if e.ID == l.holding {
+	handed := l.gives(e.ID) && m.since(RulesV2)
+	switch {
+	case e.ID == l.holding:
 		m.stateLost(e.Trial, e.Error)
-	} else if !l.over && (l.intent == noIntent || l.intent.pauses()) {
+	case !l.over && (l.intent == noIntent || l.intent.pauses()), handed && l.endedWell():
 		m.stopAttempt(e.Trial, toFail, "its checkpoint could not be saved: "+e.Error)
+	case handed && l.intent == toStop:
+		m.warn(e.Trial, "its last checkpoint could not be saved: "+e.Error)
 	}
 	m.saveOver(e.Trial, l)
 }
+
+// gives takes a checkpoint that has failed off the list, and says whether the program had
+// made it by itself.
+func (l *live) gives(id uint32) bool {
+	i := slices.IndexFunc(l.taken, func(c checkpoint) bool { return c.ref.ID == id })
+	if i < 0 {
+		return false
+	}
+	handed := l.taken[i].path != ""
+	l.taken = slices.Delete(l.taken, i, i+1)
+	return handed
+}
+
+// endedWell: the attempt has ended by itself, and waits for its checkpoints alone.
+func (l *live) endedWell() bool { return l.over && l.intent == noIntent && l.end.Error == "" }
 
 // keep deletes what the policy does not keep: the newest stays, and besides it the best by
 // score; ties keep the newer, NaN goes first (B-053), and before it what cannot be loaded.

@@ -62,7 +62,7 @@ func (m *Machine) settle(no TrialNo) {
 		m.settleIdle(no, l)
 		return
 	}
-	if l.saving > 0 && l.intent == noIntent || l.last {
+	if (m.waitsForSave(l) || l.over) && l.intent == noIntent || l.last {
 		return // the save comes first; or it ends by itself
 	}
 	switch {

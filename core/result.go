@@ -39,6 +39,7 @@ func (m *Machine) Takes(no TrialNo, attempt uint32) bool {
 
 func (e *ResultReported) apply(m *Machine) {
 	if !m.Takes(e.Trial, e.Attempt) {
+		m.takeLast(e)
 		return
 	}
 	t, l := &m.trials[e.Trial], m.liveOf(e.Trial)
@@ -240,4 +241,7 @@ func (m *Machine) tellResult(t *trial, l *live, e *ResultReported, again, stoppe
 	}
 	l.due = append(l.due, number)
 	m.owed[number] = owed{e.Trial, e.Attempt, t.iteration}
+	if m.since(RulesV2) && m.spec.RunAhead > 0 && l.intent == noIntent && !m.waitsForSave(l) {
+		m.do(RunAhead{e.Trial, e.Attempt})
+	}
 }

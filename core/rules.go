@@ -12,8 +12,11 @@ const (
 	// RulesV2:
 	//   - Results that come while the stop of their trial waits for a checkpoint are
 	//     ignored, as those that come after it (B-010).
-	//   - A checkpoint that a program has handed over is owed from the result on that
-	//     named it, until it is saved or has failed.
+	//   - A checkpoint that a program has handed over holds up no decision. One that
+	//     comes with a result after the stop is taken as that of the last result, and one
+	//     that cannot be saved fails a trial whose program has ended well meanwhile.
+	//   - A trainable may run ahead of a decision once its result is recorded, and
+	//     where the decision takes long.
 	//   - A trial keeps the N best checkpoints and its newest (B-053).
 	//   - A trial that goes on with other parameters or from another trial's checkpoint
 	//     begins a new line of values (B-154).

@@ -30,15 +30,20 @@ type hurried struct {
 	alive   bool
 	stopped bool
 	credits int
+	ahead   int // of them, given before the decision
 	at      uint64
 }
 
 func (h *hurried) Do(a core.Action) {
 	switch a := a.(type) {
 	case core.StartAttempt:
-		h.running, h.alive, h.stopped, h.credits, h.at = a, true, false, 2, 0
+		h.running, h.alive, h.stopped, h.credits, h.at, h.ahead = a, true, false, 1, 0, 0
 	case core.ContinueAttempt:
-		h.credits += int(a.Credits)
+		early := min(h.ahead, int(a.Credits))
+		h.ahead -= early
+		h.credits += int(a.Credits) - early
+	case core.RunAhead: // at once: it is impatient
+		h.credits, h.ahead = h.credits+1, h.ahead+1
 	case core.StopAttempt:
 		h.stopped = true
 	}

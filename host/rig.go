@@ -203,10 +203,18 @@ func (t *Turned) Do(a core.Action) {
 		t.s.crew.publishing.Later(func() { t.rig.Witness.Remove(a.Trial, a.ID) })
 		return
 	case core.StartAttempt:
-		t.runs[a.Trial] = &attempt{a.Attempt, training.NewReports(a.Restore.Iteration, int(t.s.machine.Spec().RunAhead))}
+		t.runs[a.Trial] = &attempt{a.Attempt, training.NewReports(a.Restore.Iteration)}
 	case core.ContinueAttempt:
 		if r := t.runs[a.Trial]; r != nil && r.number == a.Attempt {
 			r.reports.Grant(a.Credits)
+		}
+	case core.RunAhead: // no decision is quick here
+		if r := t.runs[a.Trial]; r != nil && r.number == a.Attempt {
+			r.reports.Advance(r.reports.Reported())
+		}
+	case core.StopAttempt:
+		if r := t.runs[a.Trial]; r != nil && r.number == a.Attempt {
+			r.reports.Stopping()
 		}
 	}
 	t.s.crew.Do(a)

@@ -58,7 +58,7 @@ func (t *trials) start(a core.StartAttempt) *sdk.Trial {
 		ID: t.id(a.Trial), Number: uint32(a.Trial), Attempt: a.Attempt, Experiment: e.Name,
 		Params: t.machine.Params(a.Trial), Seed: seeds.For(t.seed, seeds.Trial, uint64(a.Trial)),
 		Dir: t.dir(a.Trial), Resources: demand.Sum(t.machine.Request(a.Trial)), CheckpointEvery: spec.Checkpoint.Every,
-		CheckpointAtEnd: spec.Checkpoint.AtEnd, RunAhead: int(spec.RunAhead), GraceSeconds: e.StopGrace.Seconds(),
+		CheckpointAtEnd: spec.Checkpoint.AtEnd, GraceSeconds: e.StopGrace.Seconds(),
 	}
 	x.Bundles = t.bundles(a, x.Resources)
 	for _, b := range x.Bundles {

@@ -288,6 +288,9 @@ func (a *audit) save(no core.TrialNo, attempt, id uint32, iteration uint64) erro
 		return errors.New("there is one of this number")
 	}
 	t.saves[id] = &ckpt{iteration: iteration}
+	if iteration == t.iteration { // of the last that counts: this result came after the stop
+		t.saves[id].values, t.saves[id].results = slices.Clone(t.values), t.results
+	}
 	return nil
 }
 

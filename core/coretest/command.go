@@ -79,6 +79,8 @@ func (c command) setting(s *core.Spec, key, v string) (err error) {
 		s.Concurrency = uint32(n)
 	case "retries":
 		s.Retries = int32(n)
+	case "ahead":
+		s.RunAhead = uint32(n)
 	case "every":
 		s.Checkpoint.Every = uint64(n)
 	case "keep":

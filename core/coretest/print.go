@@ -40,6 +40,8 @@ func (s *Story) print(a core.Action) string {
 		return printStart(a)
 	case core.ContinueAttempt:
 		return fmt.Sprintf("continue %d (%d)\n", a.Trial, a.Credits)
+	case core.RunAhead:
+		return fmt.Sprintf("%d may run ahead\n", a.Trial)
 	case core.SaveAttempt:
 		return fmt.Sprintf("save %d at %d as #%d\n", a.Trial, a.Iteration, a.ID)
 	case core.TakeCheckpoint:

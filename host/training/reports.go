@@ -6,21 +6,48 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// Reports are what one attempt has reported, and how much it may.
+// maxFinal is how many results may come after the word to stop: a program that cleans up
+// hands its last checkpoints over with them.
+const maxFinal = 8
+
+// Reports are what one attempt has reported, and how much it may. A trainable waits for
+// the answer to each result: that is given once the result is recorded.
 type Reports struct {
 	reported  uint64 // results
-	granted   uint64 // credits
-	ahead     int    // how far it may run ahead of decisions
+	granted   uint64 // credits that the trainable has
+	advanced  uint64 // those of them that are not the core's yet
+	final     uint64 // results after the word to stop
 	iteration uint64 // of the last result, or of the checkpoint it began from
 }
 
 // NewReports are those of an attempt that begins after an iteration.
-func NewReports(iteration uint64, ahead int) Reports {
-	return Reports{iteration: iteration, ahead: ahead}
+func NewReports(iteration uint64) Reports { return Reports{iteration: iteration} }
+
+// Reported is how many results there were.
+func (r *Reports) Reported() uint64 { return r.reported }
+
+// Grant takes credits for the attempt, and returns those that it does not have yet.
+func (r *Reports) Grant(credits uint32) uint32 {
+	early := min(r.advanced, uint64(credits))
+	r.advanced -= early
+	fresh := uint64(credits) - early
+	r.granted += fresh
+	return uint32(fresh)
 }
 
-// Grant lets the attempt report more.
-func (r *Reports) Grant(credits uint32) { r.granted += uint64(credits) }
+// Advance gives a credit for a result in advance of the decision on it, and says whether
+// the result had none.
+func (r *Reports) Advance(result uint64) bool {
+	if r.granted >= result {
+		return false
+	}
+	r.granted++
+	r.advanced++
+	return true
+}
+
+// Stopping lets the attempt hand over its last checkpoints.
+func (r *Reports) Stopping() { r.final = maxFinal }
 
 // Take counts a result, or says what is wrong with it, beside those that came
 // before.
@@ -48,11 +75,11 @@ func (r *Reports) follows(iteration uint64) error {
 	return nil
 }
 
-// waits checks that a trainable runs ahead of decisions no further than it may
-// (B-009): else what it reports would fill the memory.
+// waits checks that a trainable waits for its answers (B-009): else what it reports
+// would fill the memory.
 func (r *Reports) waits() error {
-	if most := r.granted + uint64(r.ahead) + 1; r.reported > most {
-		return fmt.Errorf("result %d, where it must wait for a decision after %d", r.reported, most)
+	if most := r.granted + r.final + 1; r.reported > most {
+		return fmt.Errorf("result %d, where it must wait for an answer after %d", r.reported, most)
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 
 func (t *Driver) begin(ctx context.Context, a core.StartAttempt, w Work) {
 	r := &run{checkpoint: w.Checkpoint, trial: a.Trial, attempt: a.Attempt, dir: w.Dir, start: w.Trial, from: a.Restore, held: a.Memory,
-		heard: t.Clock.Now(), Reports: NewReports(w.Trial.Iteration, w.Trial.RunAhead)}
+		heard: t.Clock.Now(), Reports: NewReports(w.Trial.Iteration)}
 	t.mu.Lock()
 	t.runs[a.Trial] = r
 	t.mu.Unlock()

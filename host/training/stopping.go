@@ -65,6 +65,7 @@ func (t *Driver) stopRun(a core.StopAttempt, dir string) {
 	}
 	there := t.with(a.Trial, a.Attempt, func(r *run) {
 		r.pausing = a.Paused
+		r.Stopping()
 		if stop.Dir != "" {
 			r.saves = append(r.saves, save)
 		}

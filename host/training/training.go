@@ -165,10 +165,9 @@ func (t *Driver) do(ctx context.Context, w Work) {
 	case core.StartAttempt:
 		t.begin(ctx, a, w)
 	case core.ContinueAttempt:
-		t.with(a.Trial, a.Attempt, func(r *run) {
-			r.Grant(a.Credits)
-			r.tell(train.Command{Kind: train.Continue, Credits: a.Credits})
-		})
+		t.with(a.Trial, a.Attempt, func(r *run) { r.credit(r.Grant(a.Credits)) })
+	case core.RunAhead:
+		t.with(a.Trial, a.Attempt, t.awaitDecision)
 	case core.SaveAttempt:
 		t.save(a, w.Dir)
 	case core.TakeCheckpoint:
@@ -203,6 +202,12 @@ func (t *Driver) with(no core.TrialNo, attempt uint32, f func(*run)) bool {
 	}
 	f(r)
 	return true
+}
+
+func (r *run) credit(n uint32) {
+	if n > 0 {
+		r.tell(train.Command{Kind: train.Continue, Credits: n})
+	}
 }
 
 func (r *run) tell(c train.Command) {

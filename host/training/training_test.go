@@ -72,6 +72,17 @@ func (s *scripted) told(kind train.CommandKind) bool {
 	return false
 }
 
+func (s *scripted) count(kind train.CommandKind) (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.commands {
+		if c.Kind == kind {
+			n++
+		}
+	}
+	return n
+}
+
 // trains is the driver of trainables with one such process, and a trial begun.
 func trains(t *testing.T, clock clock.Clock, more ...func(*Options)) (*Driver, *scripted) {
 	t.Helper()
@@ -272,26 +283,103 @@ func TestFloodOfLogs(t *testing.T) {
 	heardOf(t, x)
 }
 
-// B-009: a process that does not wait for decisions fails its trial; the results
-// that it may report ahead count.
+// B-009: a process that does not wait for answers fails its trial; what it may report
+// counts, and that is more once it was told to stop.
 func TestRunsTooFarAhead(t *testing.T) {
-	for _, c := range []struct{ ahead, credits, taken int }{{0, 0, 1}, {2, 0, 3}, {1, 4, 6}} {
+	for _, c := range []struct {
+		credits, taken int
+		stop           bool
+	}{{0, 1, false}, {4, 5, false}, {4, 5 + maxFinal, true}} {
 		x, p := trains(t, clock.System{})
-		x.mu.Lock()
-		x.runs[0].ahead = c.ahead
-		x.mu.Unlock()
 		x.Put(Work{Action: core.ContinueAttempt{Trial: 0, Attempt: 1, Credits: uint32(c.credits)}})
+		if c.stop {
+			x.Put(Work{Action: core.StopAttempt{Trial: 0, Attempt: 1}})
+		}
 		x.Flush()
-		soon(t, "the credits", func() bool { return p.told(train.Continue) })
+		soon(t, "the word", func() bool { return (c.credits == 0 || p.told(train.Continue)) && p.told(train.Stop) == c.stop })
 		for range c.taken + 5 {
 			p.say <- []train.Event{{Kind: train.Result, Run: 1, Metrics: []sdk.Metric{{Name: "score", Value: 1}}}}
 		}
 		p.say <- []train.Event{{Kind: train.Ended, Run: 1}}
 		list, end := heardOf(t, x)
-		contains(t, end.Error, "where it must wait for a decision after")
+		contains(t, end.Error, "where it must wait for an answer after")
 		if len(list) != c.taken+1 {
 			t.Errorf("%d results are taken, want %d", len(list)-1, c.taken)
 		}
+	}
+}
+
+// later is a clock whose timers are called by the test.
+type later struct {
+	clock.System
+	mu     sync.Mutex
+	timers []func()
+	waits  []time.Duration
+}
+
+func (l *later) AfterFunc(d time.Duration, f func()) func() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.timers, l.waits = append(l.timers, f), append(l.waits, d)
+	return func() bool { return false }
+}
+
+func (l *later) pass() {
+	l.mu.Lock()
+	timers := l.timers
+	l.timers = nil
+	l.mu.Unlock()
+	for _, f := range timers {
+		f()
+	}
+}
+
+func (l *later) set() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.timers)
+}
+
+// B-009: a trial is let run ahead when the decision on its recorded result takes long, by
+// one result; one that is decided in time is not, and the decision is not counted twice.
+func TestRunsAheadOfSlowDecisions(t *testing.T) {
+	now := &later{}
+	x, p := trains(t, now)
+	reports := func() {
+		p.say <- []train.Event{{Kind: train.Result, Run: 1, Metrics: []sdk.Metric{{Name: "score", Value: 1}}}}
+		soon(t, "the result", func() bool { return len(x.Inbox.Take(nil)) == 1 })
+		x.Put(Work{Action: core.RunAhead{Trial: 0, Attempt: 1}})
+		x.Flush()
+		soon(t, "the timer", func() bool { return now.set() == 1 })
+	}
+	credits := func() (n int) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		for _, c := range p.commands {
+			n += int(c.Credits)
+		}
+		return n
+	}
+	goOn := func(want int) {
+		t.Helper()
+		x.Put(Work{Action: core.ContinueAttempt{Trial: 0, Attempt: 1, Credits: 1}})
+		x.Put(Work{Action: core.SaveAttempt{Trial: 0, Attempt: 1, ID: uint32(want)}, Dir: x.Storage.Trial("0")}) // comes after it
+		x.Flush()
+		soon(t, "the order after it", func() bool { return p.count(train.Save) == want })
+	}
+	reports()
+	now.pass() // the decision takes long
+	if n := credits(); n != 1 {
+		t.Fatalf("it may report %d more results", n)
+	}
+	reports()
+	goOn(1) // the first decision comes: the trial has its credit already
+	if n := credits(); n != 1 {
+		t.Fatalf("it may report %d more results than the one ahead", n-1)
+	}
+	goOn(2) // the second, in time
+	if now.pass(); credits() != 2 {
+		t.Errorf("%d credits for 2 results", credits())
 	}
 }
 

@@ -69,8 +69,9 @@ type Traits struct {
 	// Quiet: it never decides anything, so that the host need not ask
 	// (schedulers; fifo is one).
 	Quiet bool
-	// RunAhead is how many results a trial may report beyond the last one
-	// that was decided (schedulers).
+	// RunAhead, where it is not 0, lets a trial train on when the decision on
+	// its last result takes long. Its next result waits for that decision
+	// (schedulers).
 	RunAhead int
 	// Metrics: events must carry all metrics, not only the losses.
 	Metrics bool

@@ -30,8 +30,11 @@ var ErrStopped = errors.New("the trial was told to stop")
 type Run interface {
 	// Trial says what to train.
 	Trial() Trial
-	// Report hands over one result and returns when the trial may go on: nil,
-	// [ErrStopped], or [ErrPaused] where the trial will go on later.
+	// Report hands over one result and returns when it is recorded, so that it
+	// survives a kill of the host, and the trial may go on: nil, [ErrStopped],
+	// or [ErrPaused] where the trial will go on later. The last result (Done)
+	// is not waited for. After the word to stop a result does not count any
+	// more, but its Checkpoint is taken.
 	// save writes the training's state into the empty directory dir when
 	// the host wants a checkpoint of just this result; nil when this
 	// trainable cannot save.
@@ -74,7 +77,8 @@ type Trial struct {
 	CheckpointEvery uint64
 	// CheckpointAtEnd: the last result (Result.Done) will be saved.
 	CheckpointAtEnd bool
-	// RunAhead is how many results may be reported beyond the decided ones.
+	// RunAhead is how many results may be reported beyond those answered. The
+	// host answers each once it is recorded, and says 0.
 	RunAhead int
 	// GraceSeconds is the time that a stopped trial has to clean up.
 	GraceSeconds float64

@@ -233,6 +233,8 @@ func hashAction(a core.Action) uint64 {
 		return h
 	case core.ContinueAttempt:
 		return mix(4, uint64(a.Trial), uint64(a.Attempt), uint64(a.Credits))
+	case core.RunAhead:
+		return mix(12, uint64(a.Trial), uint64(a.Attempt))
 	case core.SaveAttempt:
 		return mix(5, uint64(a.Trial), uint64(a.Attempt), uint64(a.ID), a.Iteration)
 	case core.TakeCheckpoint:

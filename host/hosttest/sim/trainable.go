@@ -20,6 +20,7 @@ type proc struct {
 	iteration uint64
 	length    uint64 // it ends by itself there
 	credits   int
+	advanced  int      // of them, given before the decision
 	saves     []saving // asked for, and not begun
 	busy      bool     // an epoch is under way
 	waiting   bool     // for a credit
@@ -37,7 +38,7 @@ type saving struct {
 
 // start runs an attempt.
 func (w *world) start(a core.StartAttempt) {
-	p := &proc{trial: a.Trial, attempt: a.Attempt, from: a.Restore, iteration: a.Restore.Iteration, credits: 1 + int(w.host.Machine().Spec().RunAhead)}
+	p := &proc{trial: a.Trial, attempt: a.Attempt, from: a.Restore, iteration: a.Restore.Iteration, credits: 1}
 	for _, s := range a.Placement.Slots {
 		p.nodes = append(p.nodes, s.Node)
 	}
@@ -235,7 +236,23 @@ func (w *world) heard(no core.TrialNo, attempt uint32, f func(*proc)) bool {
 
 func (w *world) goOn(a core.ContinueAttempt) {
 	w.heard(a.Trial, a.Attempt, func(p *proc) {
-		p.credits += int(a.Credits)
+		early := min(p.advanced, int(a.Credits))
+		p.advanced -= early
+		p.credits += int(a.Credits) - early
+		if p.waiting {
+			w.epoch(p)
+		}
+	})
+}
+
+// runAhead lets a process train on before the decision on its last result.
+func (w *world) runAhead(a core.RunAhead) {
+	w.heard(a.Trial, a.Attempt, func(p *proc) {
+		if p.credits > 0 {
+			return
+		}
+		p.credits++
+		p.advanced++
 		if p.waiting {
 			w.epoch(p)
 		}

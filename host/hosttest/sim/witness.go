@@ -42,6 +42,8 @@ func (w *world) Do(a core.Action) {
 		w.start(a)
 	case core.ContinueAttempt:
 		w.goOn(a)
+	case core.RunAhead:
+		w.runAhead(a)
 	case core.SaveAttempt:
 		w.save(a)
 	case core.TakeCheckpoint:

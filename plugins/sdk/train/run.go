@@ -128,17 +128,14 @@ func cut(text string) string {
 
 // Report implements sdk.Run.
 func (r *run) Report(res sdk.Result, save func(dir string) error) error {
-	if r.told() {
+	told := r.told()
+	if told && (res.Checkpoint == "" || r.ctx.Err() != nil) {
 		return r.stopError()
 	}
-	r.count(res.Iteration)
-	r.reported++
-	r.done = res.Done
-	r.s.out.push(Event{
-		// The author may fill the same slice again.
-		Kind: Result, Run: r.id, Metrics: slices.Clone(res.Metrics), Iteration: res.Iteration,
-		Checkpoint: res.Checkpoint, Done: res.Done, Values: slices.Clone(res.Values),
-	})
+	r.tell(&res)
+	if told { // the result does not count any more; the checkpoint is taken
+		return r.stopError()
+	}
 	due := r.due(res, save != nil)
 	if res.Done && !due {
 		return nil // nobody has to decide whether it goes on
@@ -161,6 +158,18 @@ func (r *run) Report(res sdk.Result, save func(dir string) error) error {
 			return r.stopError()
 		}
 	}
+}
+
+// tell sends a result to the host.
+func (r *run) tell(res *sdk.Result) {
+	r.count(res.Iteration)
+	r.reported++
+	r.done = res.Done
+	r.s.out.push(Event{
+		// The author may fill the same slice again.
+		Kind: Result, Run: r.id, Metrics: slices.Clone(res.Metrics), Iteration: res.Iteration,
+		Checkpoint: res.Checkpoint, Done: res.Done, Values: slices.Clone(res.Values),
+	})
 }
 
 // told reports whether the run must end without another result. A stop that

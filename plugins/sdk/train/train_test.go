@@ -189,3 +189,39 @@ func exportsOf(t *testing.T, s *Session) string {
 		}
 	}
 }
+
+// B-150: a checkpoint that is handed over after the word to stop reaches the host; a result
+// without one does not.
+func TestCheckpointAfterStop(t *testing.T) {
+	s := NewSession(sdk.TrainFunc(func(_ context.Context, run sdk.Run) error {
+		<-run.(sdk.Stopper).Stopped()
+		for _, dir := range []string{"", "final"} {
+			if err := run.Report(sdk.Result{Checkpoint: dir}, nil); err != sdk.ErrStopped {
+				t.Errorf("Report answered %v", err)
+			}
+		}
+		return sdk.ErrStopped
+	}), sdk.TrainableTraits{})
+	defer s.Close()
+	if err := s.Send([]Command{{Kind: Start, Run: 1, Trial: &sdk.Trial{}}, {Kind: Stop, Run: 1}}); err != nil {
+		t.Fatal(err)
+	}
+	var taken []string
+	for {
+		events, err := s.Recv()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range events {
+			if e.Kind == Result {
+				taken = append(taken, e.Checkpoint)
+			}
+			if e.Kind == Ended {
+				if len(taken) != 1 || taken[0] != "final" {
+					t.Errorf("the host heard of %q", taken)
+				}
+				return
+			}
+		}
+	}
+}

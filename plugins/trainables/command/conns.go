@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"sync"
-	"sync/atomic"
 	"syscall"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -18,11 +17,12 @@ const maxConnections = 256
 // connections are those of an attempt's channel.
 type connections struct {
 	a       *attempt
-	waits   atomic.Int32 // reports that are not answered yet
 	serving sync.WaitGroup
 
-	mu   sync.Mutex
-	open map[*os.File]bool
+	mu    sync.Mutex
+	open  map[*os.File]bool
+	waits int   // reports that are not answered yet
+	ends  error // why the program is to stop, which a report waits to be told
 }
 
 // accept takes a new connection.
@@ -62,7 +62,11 @@ func (c *connections) drain() {
 	c.serving.Wait()
 }
 
-func (c *connections) waiting() bool { return c.waits.Load() > 0 }
+func (c *connections) waiting() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.waits > 0
+}
 
 // Report implements channel.Handler.
 func (c *connections) Report(res sdk.Result) (channel.Decision, error) {
@@ -78,15 +82,44 @@ func (c *connections) Report(res sdk.Result) (channel.Decision, error) {
 	if !r.claim(byChannel) {
 		return c.ignore(res)
 	}
-	c.waits.Add(1)
-	defer c.waits.Add(-1)
+	c.begin()
 	answer := make(chan channel.Decision, 1)
 	if !r.numbered(item{res, answer}) {
+		if d := c.answer(channel.Continue); d != channel.Continue {
+			return d, nil
+		}
 		return "", fmt.Errorf("iteration %d is not higher than the one before", res.Iteration)
 	}
-	d := <-answer
+	d := c.answer(<-answer)
 	c.a.heard.touch()
 	return d, nil
+}
+
+// stop ends the program: by the answer that it waits for, or at once.
+func (c *connections) stop(cause error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ends = cause; c.waits == 0 {
+		c.a.results.stop(cause, false)
+	}
+}
+
+func (c *connections) begin() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.waits++
+}
+
+// answer ends the wait of one report. A stop that has come since its decision was made is
+// in the last answer.
+func (c *connections) answer(d channel.Decision) channel.Decision {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.waits--
+	if c.ends != nil && c.waits == 0 {
+		return c.a.results.stop(c.ends, true)
+	}
+	return d
 }
 
 // ignore answers a program that prints its results too.

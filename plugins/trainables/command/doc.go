@@ -40,9 +40,9 @@
 //
 // # Stopping
 //
-// A program that is told "stop" or "pause" by the channel has half the grace
-// time to exit by itself; then, and at once for all others, its process group
-// gets SIGTERM, and SIGKILL when the grace is over. A program that reports a
+// A program that is told "stop" or "pause" in the answer to a report has the grace
+// time to clean up and exit by itself. The process group of all others gets SIGTERM
+// at once. When the grace is over the group gets SIGKILL. A program that reports a
 // checkpoint while it stops still has it taken. Cancelling the context kills at
 // once. Nothing of a trial outlives it: whatever is left in the process group
 // is killed when the program ends, and on Linux also processes that left the

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/channel"
 )
 
 // alive says whether a process that wrote its number to a file is there.
@@ -105,7 +106,7 @@ func TestNoSilence(t *testing.T) {
 		t.Error("stderr is not heard", err)
 	}
 	a.heard.last.Store(0)
-	a.conns.waits.Add(1)
+	a.conns.begin()
 	if a.silent() > time.Hour {
 		t.Error("waiting for a decision is taken for silence")
 	}
@@ -181,6 +182,47 @@ open("left", "w")
 `), run)
 	if err != sdk.ErrStopped || !exists(run, "left") || exists(run, "asked") || len(run.results) != 1 {
 		t.Errorf("%v, left %v, asked %v, %v", err, exists(run, "left"), exists(run, "asked"), run.results)
+	}
+}
+
+// B-150: a stop that comes while a report waits for its answer is in the answer, also where
+// the result's own decision was to go on; one that comes when none waits is a signal.
+func TestStopWhileAnswering(t *testing.T) {
+	a := newAttempt(openTest(t, sh("")), newRun(t))
+	a.conns.begin()
+	a.conns.stop(sdk.ErrStopped)
+	if a.results.verdict() != channel.Continue {
+		t.Error("the program is signalled, though it waits for an answer")
+	}
+	if d := a.conns.answer(channel.Continue); d != channel.Stop || !a.results.wasTold() {
+		t.Errorf("it is answered %s; told is %t", d, a.results.wasTold())
+	}
+	a = newAttempt(openTest(t, sh("")), newRun(t))
+	a.conns.begin()
+	if d := a.conns.answer(channel.Continue); d != channel.Continue {
+		t.Errorf("it is answered %s, and nobody has stopped it", d)
+	}
+	if a.conns.stop(sdk.ErrStopped); a.results.verdict() != channel.Stop || a.results.wasTold() {
+		t.Error("it does not hear of the stop")
+	}
+}
+
+// B-150: a program that was told to stop has all of the grace to clean up, and is not
+// signalled in it. What it hands over then is taken.
+func TestStopLetsCleanUp(t *testing.T) {
+	if got := stopSteps(10*time.Second, true); len(got) != 1 || got[0] != (step{10 * time.Second, syscall.SIGKILL}) {
+		t.Errorf("the steps are %v", got)
+	}
+	run := newRun(t)
+	run.decide = stopAtFirst
+	run.trial.GraceSeconds = 600
+	err := train(t, python(t, pythonChannel+`
+assert report(metrics={"accuracy": 1})["decision"] == "stop"
+os.mkdir(".checkpoints/final")
+assert report(metrics={"accuracy": 1}, checkpoint=".checkpoints/final")["decision"] == "stop"
+`), run)
+	if err != sdk.ErrStopped || len(run.results) != 2 || filepath.Base(run.results[1].Checkpoint) != "final" {
+		t.Errorf("%v, %v", err, run.results)
 	}
 }
 

@@ -18,11 +18,12 @@ type step struct {
 	signal syscall.Signal
 }
 
-// stopSteps are SIGTERM, the grace, SIGKILL (B-023). A program that was told
-// to stop by the channel may first use half of the grace to exit by itself.
+// stopSteps are SIGTERM, the grace, SIGKILL (B-023). A program that was told to stop in
+// the answer to its report cleans up and ends by itself: a signal would end it in the
+// middle of that (B-150).
 func stopSteps(grace time.Duration, told bool) []step {
 	if told {
-		return []step{{grace / 2, syscall.SIGTERM}, {grace - grace/2, syscall.SIGKILL}}
+		return []step{{grace, syscall.SIGKILL}}
 	}
 	return []step{{0, syscall.SIGTERM}, {grace, syscall.SIGKILL}}
 }
@@ -71,9 +72,7 @@ func (s *supervisor) next() bool {
 		s.a.kill()
 	case <-s.asked:
 		s.asked = nil
-		if !s.a.conns.waiting() { // else the program hears of it in the answer
-			s.a.results.stop(stopCause(s.a.run), false)
-		}
+		s.a.conns.stop(stopCause(s.a.run))
 	case <-s.stopped:
 		s.stopped, s.silence, s.phase = nil, nil, stopping
 		s.arm(stopSteps(seconds(s.a.trial.GraceSeconds), s.a.results.wasTold()))
