@@ -64,6 +64,7 @@ func (o Options) manualSession(ctx context.Context, e *config.Experiment) (*sess
 	if !o.inMemory() {
 		return ready(ctx, o, e)
 	}
+	o.opening = ctx
 	s := newSession(o, e)
 	s.float()
 	return s.after(s.create)

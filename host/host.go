@@ -60,6 +60,8 @@ type Options struct {
 	inProcess bool
 	// snapshotEvery replaces snapshotEvery; 0: it does not.
 	snapshotEvery uint64
+	// opening ends when the user interrupts before the experiment runs; nil: never.
+	opening context.Context
 	// manual: the caller trains (AskTell); source is then the experiment
 	// where it came from elsewhere than File.
 	manual bool
@@ -117,6 +119,7 @@ func turn(ctx context.Context) func(*session, error) (Ended, error) {
 
 // ready begins an experiment, or takes up what it has left behind.
 func ready(ctx context.Context, o Options, e *config.Experiment) (s *session, err error) {
+	o.opening = ctx
 	dir, err := o.place(ctx, e)
 	if err != nil {
 		return nil, err
@@ -133,10 +136,31 @@ func ready(ctx context.Context, o Options, e *config.Experiment) (s *session, er
 	if !known {
 		return begin(o, e, dir)
 	}
-	if o.Resume == "prompt" && (o.Ask == nil || !o.Ask("There is an experiment in "+dir.Path()+". Go on with it?")) {
-		return nil, userError("%s: left as it is; give the new experiment another --name", dir.Path())
+	if o.Resume == "prompt" {
+		yes, err := o.ask("There is an experiment in " + dir.Path() + ". Go on with it?")
+		if err == nil && !yes {
+			err = userError("%s: left as it is; give the new experiment another --name", dir.Path())
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	return goOn(o, e, dir)
+}
+
+// ask waits for the user's answer, until he interrupts.
+func (o *Options) ask(question string) (yes bool, err error) {
+	if o.Ask == nil {
+		return false, nil
+	}
+	answer := make(chan bool, 1)
+	go func() { answer <- o.Ask(question) }()
+	select {
+	case yes = <-answer:
+		return yes, nil
+	case <-o.opening.Done():
+		return false, o.opening.Err()
+	}
 }
 
 // place is where the experiment is, or will be.
@@ -188,6 +212,7 @@ func Resume(ctx context.Context, path string, o Options) (Ended, error) {
 		o.remote.close()
 		return Ended{}, userError("%s: there is no experiment here; name the directory that `tunehost ls` shows", path)
 	}
+	o.opening = ctx
 	s, err := goOn(o, nil, dir)
 	if err != nil {
 		o.remote.close()

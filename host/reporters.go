@@ -39,11 +39,11 @@ func (s *session) openReporters() error {
 	errs := make([]error, len(s.relays))
 	var wait sync.WaitGroup
 	for i, r := range s.relays {
-		wait.Go(func() { errs[i] = r.Begin(context.Background()) })
+		wait.Go(func() { errs[i] = r.Begin(s.options.opening) })
 	}
 	wait.Wait()
 	if err := errors.Join(errs...); err != nil {
-		return &UserError{err}
+		return s.unlessInterrupted(err)
 	}
 	return nil
 }

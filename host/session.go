@@ -98,6 +98,9 @@ func newSession(o Options, e *config.Experiment) *session {
 	if o.Clock == nil {
 		o.Clock = clock.System{}
 	}
+	if o.opening == nil {
+		o.opening = context.Background()
+	}
 	if o.manual {
 		e.Trainable = nil // whatever the file says, the caller trains
 	}
@@ -223,6 +226,9 @@ func (s *session) create() error {
 	}
 	// What can be refused is refused before there is anything to go on with.
 	first, err := s.first()
+	if err == nil {
+		err = s.options.opening.Err()
+	}
 	if err != nil {
 		return err
 	}
@@ -372,6 +378,9 @@ func hostname() string {
 // replay applies records of earlier hosts. Nothing is done but listening: what
 // is still to be done, the machine says again when this host starts.
 func (s *session) replay(first uint64, records [][]byte) error {
+	if err := s.options.opening.Err(); err != nil {
+		return err
+	}
 	return recorded.Batch(first, records, func(x recorded.Entry) error {
 		s.last = max(s.last, x.At)
 		s.rules.Recall(s.machine, x.Event)
@@ -447,8 +456,8 @@ func (s *session) openPlugins(told, decided uint64) (err error) {
 		return err
 	}
 	h := &history{read: s.read, encode: s.encode}
-	if s.plugins, err = s.opener().open(context.Background(), h, told, decided); err != nil {
-		return &UserError{err}
+	if s.plugins, err = s.opener().open(s.options.opening, h, told, decided); err != nil {
+		return s.unlessInterrupted(err)
 	}
 	if t := s.plugins.trainer; t != nil && t.Traits().Requests {
 		if s.requesting, err = s.makeRequesting(t); err != nil {
@@ -456,6 +465,15 @@ func (s *session) openPlugins(told, decided uint64) (err error) {
 		}
 	}
 	return s.openReporters()
+}
+
+// unlessInterrupted is why the experiment cannot begin: where the user has interrupted
+// it, that, and not what it has broken.
+func (s *session) unlessInterrupted(err error) error {
+	if interrupted := s.options.opening.Err(); interrupted != nil {
+		return interrupted
+	}
+	return &UserError{err}
 }
 
 func (s *session) spec() (core.Spec, error) {

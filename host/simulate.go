@@ -68,6 +68,7 @@ func Simulate(ctx context.Context, o Options, load func(*space.Space) (*curves.T
 	if err != nil {
 		return Simulated{}, &UserError{err}
 	}
+	o.opening = ctx
 	s := newSession(o, e)
 	s.float()
 	if s.found, err = virtualNodes(e, o.Resources, workers); err != nil {
@@ -179,7 +180,7 @@ func (m *simulation) remember() {
 // virtualNodes are the machine that trials run on.
 func virtualNodes(e *config.Experiment, override string, workers int) ([]resource.Node, error) {
 	if workers <= 0 {
-		nodes, _, err := machineNodes(override)
+		nodes, _, err := machineNodes(context.Background(), override)
 		if err != nil {
 			return nil, &UserError{err}
 		}

@@ -115,7 +115,7 @@ func (s *session) offered() ([]resource.Node, error) {
 	if s.found != nil {
 		return s.found, nil
 	}
-	nodes, warning, err := machineNodes(s.options.Resources)
+	nodes, warning, err := machineNodes(s.options.opening, s.options.Resources)
 	if err != nil {
 		return nil, &UserError{err}
 	}
@@ -178,8 +178,8 @@ func (s *session) warnOfIdleGPUs(nodes []resource.Node) {
 }
 
 // machineNodes is this machine, or what the user says that it is.
-func machineNodes(override string) (nodes []resource.Node, warning string, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+func machineNodes(ctx context.Context, override string) (nodes []resource.Node, warning string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
 	found, warning := local.Detect(ctx)
 	list := []local.Node{found}

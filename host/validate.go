@@ -40,7 +40,7 @@ func Validate(ctx context.Context, o Options) error {
 	if err := errors.Join(startable(e), writable(e), learnable(e), restorable(e)); err != nil {
 		return &UserError{err}
 	}
-	nodes, _, err := machineNodes(o.Resources)
+	nodes, _, err := machineNodes(ctx, o.Resources)
 	if err != nil {
 		return &UserError{err}
 	}

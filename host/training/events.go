@@ -223,13 +223,6 @@ func (t *Driver) endRun(r *run, end *core.AttemptEnded) {
 	t.postAfterExports(r, events)
 }
 
-// over is endRun for those who do not hold the lock.
-func (t *Driver) over(r *run, end *core.AttemptEnded) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.endRun(r, end)
-}
-
 // retire lets a process go.
 func (t *Driver) retire(w *worker) {
 	delete(t.workers, w)

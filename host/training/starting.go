@@ -77,11 +77,17 @@ func (t *Driver) place(ctx context.Context, r *run, err error) {
 	go t.launch(ctx, r)
 }
 
-// launch starts a process for the run.
+// launch starts a process for the run. A run that is told to stop before its process
+// is there has none: what it would have to do, it has not begun.
 func (t *Driver) launch(ctx context.Context, r *run) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if !t.launching(r, cancel) {
+		return
+	}
 	trainer, err := t.Open(ctx, r.start.Devices)
 	if err != nil {
-		t.over(r, &core.AttemptEnded{Error: err.Error(), NeverStarted: plugin.FailureOf(err) == plugin.NotStarted})
+		t.unlaunched(r, err)
 		return
 	}
 	w := t.adopt(trainer, r.start.Devices)
@@ -94,6 +100,29 @@ func (t *Driver) launch(ctx context.Context, r *run) {
 	t.assign(r, w)
 	t.mu.Unlock()
 	t.send()
+}
+
+// launching notes how the start can be ended, unless the run was told to stop.
+func (t *Driver) launching(r *run, cancel context.CancelFunc) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if r.stop != nil {
+		t.endRun(r, &core.AttemptEnded{})
+		return false
+	}
+	r.unlaunch = cancel
+	return true
+}
+
+// unlaunched ends a run whose process did not start.
+func (t *Driver) unlaunched(r *run, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	end := &core.AttemptEnded{Error: err.Error(), NeverStarted: plugin.FailureOf(err) == plugin.NotStarted}
+	if r.stop != nil {
+		end = &core.AttemptEnded{} // it was told to stop meanwhile
+	}
+	t.endRun(r, end)
 }
 
 // adopt takes a process in and listens to it.

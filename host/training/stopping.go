@@ -71,6 +71,9 @@ func (t *Driver) stopRun(a core.StopAttempt, dir string) {
 		}
 		if r.worker == nil {
 			r.stop = &stop
+			if r.unlaunch != nil {
+				r.unlaunch()
+			}
 		}
 		r.tell(stop)
 		r.timer = t.Clock.AfterFunc(t.Grace, func() { t.kill(r) })

@@ -116,13 +116,15 @@ type run struct {
 	worker  *worker // nil until its process has started
 	// anew starts a fresh process for it, where its process was warm: not
 	// started for it.
-	anew  func()
-	warm  bool
-	begun bool          // the trainable has said so
-	late  []func() bool // stop the timers of watchBegin
-	start *sdk.Trial
-	from  core.CheckpointRef // that it goes on from
-	held  bool               // that is in memory
+	anew func()
+	// unlaunch ends the start of its process; nil: none is under way.
+	unlaunch context.CancelFunc
+	warm     bool
+	begun    bool          // the trainable has said so
+	late     []func() bool // stop the timers of watchBegin
+	start    *sdk.Trial
+	from     core.CheckpointRef // that it goes on from
+	held     bool               // that is in memory
 	// checkpoint is where that is; the run is given a copy of it.
 	checkpoint string
 	saves      []pendingSave

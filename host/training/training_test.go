@@ -86,6 +86,14 @@ func (s *scripted) count(kind train.CommandKind) (n int) {
 // trains is the driver of trainables with one such process, and a trial begun.
 func trains(t *testing.T, clock clock.Clock, more ...func(*Options)) (*Driver, *scripted) {
 	t.Helper()
+	x, p := driver(t, clock, more...)
+	soon(t, "its start", func() bool { return p.told(train.Start) })
+	return x, p
+}
+
+// driver is one that has been told to begin a trial.
+func driver(t *testing.T, clock clock.Clock, more ...func(*Options)) (*Driver, *scripted) {
+	t.Helper()
 	d, err := storage.At(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -105,7 +113,6 @@ func trains(t *testing.T, clock clock.Clock, more ...func(*Options)) (*Driver, *
 	t.Cleanup(x.Close)
 	x.Put(Work{Action: core.StartAttempt{Trial: 0, Attempt: 1}, Trial: &sdk.Trial{Dir: d.Trial("0"), Params: []byte(`{}`)}, Dir: d.Trial("0"), Params: []byte(`{}`)})
 	x.Flush()
-	soon(t, "its start", func() bool { return p.told(train.Start) })
 	return x, p
 }
 
@@ -397,5 +404,23 @@ func TestEndlessMetricNames(t *testing.T) {
 	contains(t, err.Error(), "is one more than the 20000 different ones that an experiment may have")
 	if err := x.nameAll([]sdk.Metric{{Name: "score"}}); err != nil {
 		t.Error(err)
+	}
+}
+
+// B-024: a trial that is stopped while its process starts does not wait for that.
+func TestStoppedWhileItStarts(t *testing.T) {
+	opening := make(chan struct{})
+	x, _ := driver(t, clock.System{}, func(o *Options) {
+		o.Open = func(ctx context.Context, _ []string) (plugin.Trainer, error) {
+			close(opening)
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+	})
+	<-opening
+	x.Put(Work{Action: core.StopAttempt{Trial: 0, Attempt: 1}, Dir: x.Storage.Trial("0")})
+	x.Flush()
+	if _, end := heardOf(t, x); end.Error != "" || end.NeverStarted {
+		t.Errorf("it ends with %+v", end)
 	}
 }
