@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
 // crashReport is a file that waits for the host itself to fail: the runtime
@@ -22,13 +23,16 @@ type crashReport struct {
 	path string
 }
 
+// maxCrash is longer than what the runtime has to say.
+const maxCrash = 64 << 20
+
 // crashMark ends what is written ahead.
 const crashMark = "---- what went wrong:\n"
 
 // expectCrash makes the report's file. Without one the host runs all the same.
 func (s *session) expectCrash() {
 	s.tellCrash()
-	f, err := os.OpenFile(s.dir.Crash(), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	f, err := nolink.Create(s.dir.Crash(), 0o600)
 	if err == nil {
 		_, err = fmt.Fprintf(f, "tunehost itself has failed here; what was recorded is kept. Please report it with this file.\n"+
 			"tunehost %s, %s, %s/%s, %d CPUs\nprocess %d, which began %s\n%s",
@@ -56,16 +60,16 @@ func (s *session) tellCrash() {
 // keepCrash gives a report that says something a name of its own, and returns
 // that; one that says nothing is of a host that was killed.
 func keepCrash(d storage.Dir) string {
-	text, err := os.ReadFile(d.Crash())
+	text, err := nolink.ReadFile(d.Crash(), maxCrash)
 	if _, found, ok := bytes.Cut(text, []byte(crashMark)); err != nil || !ok || len(found) == 0 {
 		return ""
 	}
-	info, err := os.Stat(d.Crash())
+	info, err := nolink.Lstat(d.Crash())
 	if err != nil {
 		return ""
 	}
 	kept := strings.TrimSuffix(d.Crash(), ".txt") + "-" + info.ModTime().UTC().Format("20060102-150405") + ".txt"
-	if os.Rename(d.Crash(), kept) != nil {
+	if nolink.Rename(d.Crash(), kept) != nil {
 		return d.Crash()
 	}
 	return kept
@@ -79,7 +83,7 @@ func (s *session) endCrash() {
 	_ = debug.SetCrashOutput(nil, debug.CrashOptions{}) // there is nothing to be done about it
 	_ = s.crash.file.Close()
 	if keepCrash(s.dir) == "" {
-		_ = os.Remove(s.crash.path)
+		_ = nolink.Remove(s.crash.path)
 	}
 	s.crash = nil
 }

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -114,17 +113,4 @@ func private(t *testing.T, root string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-// 9.3: run dir world-writable. Whoever may write there may change what runs: the user
-// is told, and the experiment runs.
-func TestDirectoryOfEverybody(t *testing.T) {
-	o, seen := quick(t, search("space: {x: {uniform: [0, 1]}}\ntrials: 1\n"))
-	o.Verbose = 1
-	dir := filepath.Join(o.Storage, "test")
-	if err := errors.Join(os.MkdirAll(dir, 0o700), os.Chmod(dir, 0o777)); err != nil {
-		t.Fatal(err)
-	}
-	finish(t, o)
-	contains(t, seen.String(), "can be written to by everybody", "chmod o-w")
 }

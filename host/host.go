@@ -47,6 +47,8 @@ type Options struct {
 	// Trust lets Simulate and Backtest start plugins that are not bundled; those who
 	// run an experiment always do.
 	Trust bool
+	// TrustDir works in a directory also where other users can change what is in it.
+	TrustDir bool
 	// Start lets Validate start plugins that are not bundled.
 	Start bool
 	// Clock is the machine's unless set.
@@ -250,6 +252,14 @@ func (o *Options) read(options ...config.Option) (*config.Experiment, error) {
 		return config.Parse(o.File, o.source, options...)
 	}
 	return config.Load(o.File, options...)
+}
+
+// mine refuses a directory in which somebody else decides what runs.
+func (o *Options) mine(dir storage.Dir) error {
+	if err := dir.Ours(); err != nil && !o.TrustDir {
+		return userError("%w; where that is meant to be, add --trust-dir", err)
+	}
+	return nil
 }
 
 // begin starts a new experiment.

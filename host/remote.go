@@ -16,6 +16,7 @@ import (
 	"github.com/tunehost/tunehost/host/mirror"
 	"github.com/tunehost/tunehost/host/runtimedir"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
 // remote is the storage of an experiment that is elsewhere (B-059): what is in its
@@ -58,6 +59,9 @@ func WorkingDir(url string) (string, error) {
 // directory then has what there is of it: what this machine has, or, where another
 // one has gone on with it since, what is in the storage.
 func (o *Options) attach(ctx context.Context, url string, dir storage.Dir) (err error) {
+	if err := o.mine(dir); err != nil {
+		return err
+	}
 	if err := dir.Create(); err != nil {
 		return &UserError{err}
 	}
@@ -131,7 +135,7 @@ func (o *Options) bring(ctx context.Context, r *remote, dir storage.Dir) error {
 
 // setAside empties the working directory; what is there is kept beside it.
 func setAside(dir storage.Dir) error {
-	list, err := os.ReadDir(dir.Path())
+	list, err := nolink.ReadDir(dir.Path())
 	if err != nil {
 		return err
 	}
@@ -140,10 +144,10 @@ func setAside(dir storage.Dir) error {
 		if e.Name() == "LOCK" || e.Name() == mirror.OwnerFile {
 			continue
 		}
-		if err := os.MkdirAll(aside, 0o700); err != nil {
+		if err := nolink.MkdirAll(aside, 0o700); err != nil {
 			return err
 		}
-		if err := os.Rename(filepath.Join(dir.Path(), e.Name()), filepath.Join(aside, e.Name())); err != nil {
+		if err := nolink.Rename(filepath.Join(dir.Path(), e.Name()), filepath.Join(aside, e.Name())); err != nil {
 			return err
 		}
 	}

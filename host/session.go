@@ -28,6 +28,7 @@ import (
 	"github.com/tunehost/tunehost/host/snapshots"
 	"github.com/tunehost/tunehost/host/stoprules"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/storage/nolink"
 	"github.com/tunehost/tunehost/host/telling"
 	"github.com/tunehost/tunehost/host/training"
 	"github.com/tunehost/tunehost/host/translation"
@@ -123,6 +124,9 @@ func (s *session) after(steps ...func() error) (*session, error) {
 // occupy takes the directory's lock: from here on nobody else writes to it
 // (B-085).
 func (s *session) occupy(dir storage.Dir) (err error) {
+	if err := s.options.mine(dir); err != nil {
+		return err
+	}
 	if err := dir.Create(); err != nil {
 		return &UserError{err}
 	}
@@ -131,9 +135,9 @@ func (s *session) occupy(dir storage.Dir) (err error) {
 			return &UserError{err}
 		}
 	}
-	f, err := os.OpenFile(dir.Log(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	f, err := nolink.OpenFile(dir.Log(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		return err
+		return &UserError{err}
 	}
 	s.dir, s.logFile, s.read = dir, f, walkIn(dir.Journal())
 	s.keepLog(f)

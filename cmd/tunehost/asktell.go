@@ -36,5 +36,6 @@ With - the first line is the experiment, as JSON.
 	flags.StringVar(&o.Storage, "storage", "", "where results go, a `DIR`; none: they are not kept")
 	flags.StringVar(&o.Name, "name", "", "`NAME` of the experiment and its directory")
 	acceptFlag(flags, &o)
+	trustDirFlag(flags, &o)
 	return cmd
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/nearest"
 	"github.com/tunehost/tunehost/host/runfile"
+	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
 // Exit statuses.
@@ -69,6 +70,10 @@ func mistake(err error) bool {
 	switch {
 	case errors.As(err, &bad), errors.As(err, &user):
 		return !errors.Is(err, journal.ErrCorrupt)
+	}
+	var placed *nolink.Error
+	if errors.As(err, &placed) {
+		return true
 	}
 	return fromFile(err) || errors.Is(err, runfile.ErrNone) || errors.Is(err, runfile.ErrUnreadable) || errors.Is(err, fs.ErrNotExist) ||
 		errors.Is(err, journal.ErrNewerFormat) || errors.Is(err, journal.ErrWrongRun) || errors.Is(err, record.ErrNewer)

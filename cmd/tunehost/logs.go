@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/analysis"
+	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
 func (a *app) logsCommand() *cobra.Command {
@@ -61,7 +62,7 @@ func (a *app) logs(e *analysis.Experiment, no core.TrialNo, rank uint16, stdout,
 		for i := range names {
 			names[i] += fmt.Sprintf(".%d", rank)
 		}
-		if _, err := os.Stat(filepath.Join(t.Dir, names[0])); err != nil && int(rank) >= len(e.Config().Placement.Bundles) {
+		if _, err := nolink.Lstat(filepath.Join(t.Dir, names[0])); err != nil && int(rank) >= len(e.Config().Placement.Bundles) {
 			return usage("%s has no rank %d: its workers are 0 to %d", title(&t), rank, len(e.Config().Placement.Bundles)-1)
 		}
 	}
@@ -80,7 +81,7 @@ func (a *app) logs(e *analysis.Experiment, no core.TrialNo, rank uint16, stdout,
 // printLogs prints files, with a heading each where there are several.
 func (a *app) printLogs(dir string, names []string) (printed bool, err error) {
 	for _, name := range names {
-		f, err := os.Open(filepath.Join(dir, name))
+		f, err := nolink.Open(filepath.Join(dir, name))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

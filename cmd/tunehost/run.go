@@ -83,11 +83,16 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	flags.IntVarP(&f.Verbose, "verbose", "v", 1, "`0..3`: silent, status, brief results, all results")
 	flags.BoolVar(&f.noFail, "no-fail", false, "exit 0 even when trials have failed")
 	acceptFlag(flags, &f.Options)
+	trustDirFlag(flags, &f.Options)
 	jsonFlag(flags, &f.JSON, "print one JSON object a line for each event")
 }
 
 func acceptFlag(flags *pflag.FlagSet, o *host.Options) {
 	flags.BoolVar(&o.AcceptPlugins, "accept-plugins", false, "go on with plugins that have changed since the experiment began")
+}
+
+func trustDirFlag(flags *pflag.FlagSet, o *host.Options) {
+	flags.BoolVar(&o.TrustDir, "trust-dir", false, "work in the directory also where other users can change what is in it")
 }
 
 func (f *runFlags) check() error {

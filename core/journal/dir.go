@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // Dir is a directory of the operating system as an FS. All access stays below it, whatever links are in it. A Sync of its files
@@ -39,11 +40,23 @@ func OpenDir(path string) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := isFolder(path); err != nil {
+		return nil, err
+	}
 	root, err := os.OpenRoot(path)
 	if err != nil {
 		return nil, err
 	}
 	return &Dir{root, path}, nil
+}
+
+// isFolder: a link could lead to another's record, and a pipe would be waited for.
+func isFolder(path string) error {
+	info, err := os.Lstat(path)
+	if err == nil && !info.IsDir() {
+		err = fmt.Errorf("%s is no directory of its own: put the one with the record in its place", path)
+	}
+	return err
 }
 
 // Close lets go of the directory; files that are open stay so.
@@ -71,18 +84,53 @@ func (d *Dir) List() ([]string, error) {
 
 // Open implements ReadFS.
 func (d *Dir) Open(name string) (ReadFile, error) {
-	f, err := d.root.Open(name)
+	f, err := openPlain(d.root, name, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
 	return osFile{f, d}, nil
 }
 
+// openPlain opens a file below root, whatever was put in its place: a link is not followed to another file, a pipe not waited for.
+func openPlain(root *os.Root, name string, flag int) (*os.File, error) {
+	named, err := root.Lstat(name)
+	if err == nil && !named.Mode().IsRegular() {
+		return nil, notPlain(root, name)
+	}
+	f, err := root.OpenFile(name, flag|syscall.O_NONBLOCK, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	opened, errF := f.Stat()
+	named, errN := root.Lstat(name)
+	err = errors.Join(errF, errN)
+	if err == nil && (!opened.Mode().IsRegular() || !os.SameFile(named, opened) || flag != os.O_RDONLY && otherNames(opened)) {
+		err = notPlain(root, name)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+func notPlain(root *os.Root, name string) error {
+	return fmt.Errorf("%s is no regular file, or one with another name elsewhere: move it away", filepath.Join(root.Name(), name))
+}
+
+// otherNames: what is written to the file is written to under those, too.
+func otherNames(info fs.FileInfo) bool {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	return ok && s.Nlink > 1
+}
+
 // Create implements FS. The file is readable by its owner alone.
 func (d *Dir) Create(name string) (File, error) {
-	f, err := d.root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := openPlain(d.root, name, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, d.because(err)
+	}
+	if err := f.Truncate(0); err != nil {
+		return nil, errors.Join(err, f.Close())
 	}
 	return osFile{f, d}, nil
 }

@@ -42,7 +42,7 @@ func LockDir(dir string, now time.Time) (*Lock, error) {
 		return nil, err
 	}
 	defer root.Close()
-	file, err := root.OpenFile(lockName, os.O_RDWR|os.O_CREATE, 0o600)
+	file, err := openPlain(root, lockName, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, err
 	}
@@ -55,8 +55,15 @@ func LockDir(dir string, now time.Time) (*Lock, error) {
 
 // Holder says who holds the lock of the directory dir; nil when nobody does. It takes no lock that a host would notice, and writes nothing.
 func Holder(dir string) (*LockedError, error) {
-	// O_NONBLOCK: a pipe in its place would be waited for.
-	file, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	root, err := os.OpenRoot(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	file, err := openPlain(root, lockName, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -2,7 +2,6 @@ package analysis
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
 // Experiment is one experiment's directory, as far as it was read. It is for one
@@ -169,7 +169,7 @@ func (e *Experiment) TrialDir(no core.TrialNo) string {
 // Changed is when something was recorded last.
 func (e *Experiment) Changed() time.Time {
 	last := e.run.Created
-	files, err := os.ReadDir(e.dir.Journal())
+	files, err := nolink.ReadDir(e.dir.Journal())
 	if err != nil {
 		return last
 	}

@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
 // errRefused: the socket's file is there, and nobody listens.
@@ -20,6 +20,9 @@ const errRefused = syscall.ECONNREFUSED
 
 // ErrNoHost is returned where no host is running.
 var ErrNoHost = errors.New("no host is running this experiment; go on with `tunehost resume`")
+
+// maxAddress is longer than any address of a socket.
+const maxAddress = 4 << 10
 
 // timeout is how long the host may take for an answer.
 const timeout = 30 * time.Second
@@ -32,7 +35,7 @@ type Client struct {
 
 // Dial connects to the host of an experiment.
 func Dial(d storage.Dir) (*Client, error) {
-	text, err := os.ReadFile(d.Control())
+	text, err := nolink.ReadFile(d.Control(), maxAddress)
 	if err == nil {
 		var conn net.Conn
 		if conn, err = net.DialTimeout("unix", strings.TrimSpace(string(text)), timeout); err == nil {

@@ -8,12 +8,12 @@ import (
 	"io"
 	"io/fs"
 	"net"
-	"os"
 	"path/filepath"
 	"sync"
 
 	"github.com/tunehost/tunehost/host/runtimedir"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
 // Handler is the host. Its methods may be called by several goroutines and
@@ -57,7 +57,7 @@ func Announce(d storage.Dir, l net.Listener) (hide func(), err error) {
 	if err := storage.WriteFile(d.Control(), []byte(l.Addr().String()+"\n")); err != nil {
 		return nil, err
 	}
-	return func() { _ = os.Remove(d.Control()) }, nil
+	return func() { _ = nolink.Remove(d.Control()) }, nil
 }
 
 // Serve answers until the listener is closed, and returns when the last

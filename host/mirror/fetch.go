@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path"
 	"path/filepath"
 
@@ -16,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
 // atATime is how many files are fetched at a time.
@@ -74,7 +74,7 @@ func (s *Store) fetchFile(ctx context.Context, key, to string) error {
 // fetchJournal puts the pieces of the record together. One that is taken away
 // meanwhile was made part of a larger one: then all is looked at again.
 func (s *Store) fetchJournal(ctx context.Context, d storage.Dir) error {
-	if err := os.MkdirAll(d.Journal(), 0o700); err != nil {
+	if err := nolink.MkdirAll(d.Journal(), 0o700); err != nil {
 		return err
 	}
 	for tries := 0; ; tries++ {
@@ -128,7 +128,7 @@ func (s *Store) fetchManifest(ctx context.Context, d storage.Dir, key string) er
 			return err
 		}
 	}
-	if err := os.MkdirAll(filepath.Join(dir, "files"), 0o700); err != nil {
+	if err := nolink.MkdirAll(filepath.Join(dir, "files"), 0o700); err != nil {
 		return err
 	}
 	return storage.WriteFile(filepath.Join(dir, manifestName), text)
@@ -147,10 +147,10 @@ func (s *Store) fetchBlob(ctx context.Context, dir string, f storage.File) error
 	}
 	defer r.Close()
 	to := storage.FileIn(dir, f.Path)
-	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+	if err := nolink.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return err
 	}
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	out, err := nolink.Create(to, 0o600)
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func (s *Store) fetchBlob(ctx context.Context, dir string, f storage.File) error
 		return s.explain(err)
 	}
 	if hex.EncodeToString(sum.Sum(nil)) != f.SHA256 {
-		return os.Remove(to)
+		return nolink.Remove(to)
 	}
-	return os.Chmod(to, 0o400)
+	return nolink.Chmod(to, 0o400)
 }

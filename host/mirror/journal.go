@@ -3,12 +3,13 @@ package mirror
 import (
 	"context"
 	"fmt"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
 // maxPieces is how many pieces a segment may have before they are made one.
@@ -63,7 +64,7 @@ func (m *Mirror) pushJournal(ctx context.Context, tail string, size int64) error
 
 // segments are the files of the record, in order.
 func (m *Mirror) segments() (names []string, err error) {
-	list, err := os.ReadDir(m.dir.Journal())
+	list, err := nolink.ReadDir(m.dir.Journal())
 	for _, e := range list {
 		if e.Type().IsRegular() && filepath.Ext(e.Name()) != ".tmp" {
 			names = append(names, e.Name())
@@ -74,7 +75,7 @@ func (m *Mirror) segments() (names []string, err error) {
 
 // pushWhole copies the rest of a file that is not written any more.
 func (m *Mirror) pushWhole(ctx context.Context, name string, s *segment) error {
-	info, err := os.Stat(filepath.Join(m.dir.Journal(), name))
+	info, err := nolink.Lstat(filepath.Join(m.dir.Journal(), name))
 	if err != nil {
 		return err
 	}
@@ -181,7 +182,7 @@ func (m *Mirror) recallJournal(ctx context.Context) error {
 	}
 	for name, list := range found {
 		pieces, end := contiguous(list)
-		info, err := os.Stat(filepath.Join(m.dir.Journal(), name))
+		info, err := nolink.Lstat(filepath.Join(m.dir.Journal(), name))
 		if err == nil && name != last && len(pieces)+1 == len(list) && info.Size() == end && sealedAt(list) == end {
 			m.pushed[name] = &segment{end: end, sealed: true}
 			continue

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
 const (
@@ -71,7 +73,7 @@ func Owner(dir string) (string, error) {
 	var x struct {
 		Owner string `json:"owner"`
 	}
-	if text, err := os.ReadFile(path); err == nil && json.Unmarshal(text, &x) == nil && x.Owner != "" {
+	if text, err := nolink.ReadFile(path, 1<<16); err == nil && json.Unmarshal(text, &x) == nil && x.Owner != "" {
 		return x.Owner, nil
 	}
 	x.Owner = rand.Text()
@@ -79,7 +81,7 @@ func Owner(dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return x.Owner, os.WriteFile(path, append(text, '\n'), 0o600)
+	return x.Owner, nolink.WriteFile(path, append(text, '\n'), 0o600)
 }
 
 // Take takes the lease for a working directory. Where another host holds it, Take
@@ -169,7 +171,7 @@ func (l *Lease) Own(ctx context.Context, owner string) error {
 
 // LastFrom says whether a working directory is what the store was last copied from.
 func (s *Store) LastFrom(ctx context.Context, dir string) (bool, error) {
-	if _, err := os.Stat(filepath.Join(dir, OwnerFile)); err != nil {
+	if _, err := nolink.Lstat(filepath.Join(dir, OwnerFile)); err != nil {
 		return false, nil
 	}
 	owner, err := Owner(dir)

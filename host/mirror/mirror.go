@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
 // Names of an experiment's objects.
@@ -153,17 +154,20 @@ func (m *Mirror) push(ctx context.Context, saved *[]string, tail string, size in
 	return err
 }
 
+// maxSmall is larger than any file that is copied whole, other than checkpoints.
+const maxSmall = 1 << 30
+
 // pushSmall copies a file if it has changed; one that is not there is no error.
 func (m *Mirror) pushSmall(ctx context.Context, name string) error {
 	path := filepath.Join(m.dir.Path(), name)
-	info, err := os.Stat(path)
+	info, err := nolink.Lstat(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
 	if err != nil || info.ModTime().Equal(m.small[name]) {
 		return err
 	}
-	text, err := os.ReadFile(path)
+	text, err := nolink.ReadFile(path, maxSmall)
 	if err != nil {
 		return err
 	}

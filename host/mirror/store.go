@@ -14,6 +14,8 @@ import (
 
 	"gocloud.dev/blob"
 	"gocloud.dev/gcerrors"
+
+	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
 // Store is where one experiment is in a bucket or a shared directory.
@@ -153,7 +155,7 @@ func (s *Store) putNew(ctx context.Context, key string, content []byte) (bool, e
 
 // putPart writes a piece of a file.
 func (s *Store) putPart(ctx context.Context, key, file string, from, to int64) error {
-	f, err := os.Open(file)
+	f, err := nolink.Open(file)
 	if err != nil {
 		return err
 	}

@@ -2,11 +2,11 @@ package snapshots
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
 // Shelf keeps snapshots by their names.
@@ -29,7 +29,7 @@ func (d Folder) file(name string) string { return filepath.Join(string(d), name)
 
 // List implements Shelf.
 func (d Folder) List() (names []string) {
-	entries, _ := os.ReadDir(string(d)) // no directory, no snapshots
+	entries, _ := nolink.ReadDir(string(d)) // no directory, no snapshots
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
@@ -38,24 +38,16 @@ func (d Folder) List() (names []string) {
 
 // Read implements Shelf.
 func (d Folder) Read(name string) ([]byte, error) {
-	file := d.file(name)
-	info, err := os.Lstat(file)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > maxFile {
-		return nil, fmt.Errorf("%s is no snapshot", file)
-	}
-	return os.ReadFile(file)
+	return nolink.ReadFile(d.file(name), maxFile)
 }
 
 // Write implements Shelf.
 func (d Folder) Write(name string, contents []byte) error {
-	if err := os.Mkdir(string(d), 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+	if err := nolink.Mkdir(string(d), 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
 	}
 	return storage.WriteFile(d.file(name), contents)
 }
 
 // Remove implements Shelf.
-func (d Folder) Remove(name string) error { return os.Remove(d.file(name)) }
+func (d Folder) Remove(name string) error { return nolink.Remove(d.file(name)) }

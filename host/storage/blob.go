@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
 // minShared is the size from which a file that several checkpoints have is there
@@ -48,10 +50,10 @@ func (s *sealer) offer(path, blob string) {
 	if !countsLinks {
 		return
 	}
-	if err := os.MkdirAll(filepath.Dir(blob), dirMode); err != nil {
+	if err := nolink.MkdirAll(filepath.Dir(blob), dirMode); err != nil {
 		return
 	}
-	if _, err := os.Lstat(blob); err == nil { // a damaged one, or one with all links that it can have
+	if _, err := nolink.Lstat(blob); err == nil { // a damaged one, or one with all links that it can have
 		if s.remove(blob) != nil {
 			return
 		}
@@ -60,24 +62,24 @@ func (s *sealer) offer(path, blob string) {
 }
 
 func same(a, b string) bool {
-	x, errX := os.Lstat(a)
-	y, errY := os.Lstat(b)
+	x, errX := nolink.Lstat(a)
+	y, errY := nolink.Lstat(b)
 	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
 // equal compares two plain files.
 func equal(a, b string) bool {
-	x, errX := os.Lstat(a)
-	y, errY := os.Lstat(b)
+	x, errX := nolink.Lstat(a)
+	y, errY := nolink.Lstat(b)
 	if errX != nil || errY != nil || !x.Mode().IsRegular() || !y.Mode().IsRegular() || x.Size() != y.Size() {
 		return false
 	}
-	f, errX := os.Open(a)
+	f, errX := nolink.Open(a)
 	if errX != nil {
 		return false
 	}
 	defer f.Close()
-	g, errY := os.Open(b)
+	g, errY := nolink.Open(b)
 	if errY != nil {
 		return false
 	}
@@ -112,8 +114,8 @@ func dropBlobs(blobs string, files []File) {
 // dropBlob removes a blob whose only name is that one. Somebody who gets another
 // in between has it and loses nothing.
 func dropBlob(path string) {
-	if info, err := os.Lstat(path); err == nil && linksOf(info) == 1 {
-		_ = os.Remove(path)
+	if info, err := nolink.Lstat(path); err == nil && linksOf(info) == 1 {
+		_ = nolink.Remove(path)
 	}
 }
 
@@ -125,12 +127,16 @@ func isBlob(blobs, path string) bool {
 
 // sweepBlobs removes all that no checkpoint has any more.
 func sweepBlobs(blobs string) error {
-	err := filepath.WalkDir(blobs, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() && isBlob(blobs, path) {
-			dropBlob(path)
-		}
-		return err
-	})
+	root, err := nolink.OpenDir(blobs)
+	if err == nil {
+		_ = root.Close()
+		err = filepath.WalkDir(blobs, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && d.Type().IsRegular() && isBlob(blobs, path) {
+				dropBlob(path)
+			}
+			return err
+		})
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 // an experiment's, it is compared with its manifest on the way and keeps its
 // iteration; any other directory has none.
 func (d Dir) Bring(trialDir string, id uint32, from string) (m Manifest, err error) {
+	from = behindLinks(from)
 	root := wholeCheckpoint(from)
 	if root != "" {
 		from = filepath.Join(root, contents)
@@ -36,12 +37,24 @@ func (d Dir) Bring(trialDir string, id uint32, from string) (m Manifest, err err
 // Iteration is that of a checkpoint of an experiment's, and 0 of any other
 // directory.
 func Iteration(from string) (uint64, error) {
-	root := wholeCheckpoint(from)
+	root := wholeCheckpoint(behindLinks(from))
 	if root == "" {
 		return 0, nil
 	}
 	m, err := CheckCheckpoint(root, false)
 	return m.Iteration, err
+}
+
+// behindLinks is where a user's path leads; as it is where it leads nowhere.
+func behindLinks(path string) string {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return path
+	}
+	if real, err := filepath.EvalSymlinks(abs); err == nil {
+		return real
+	}
+	return path
 }
 
 // wholeCheckpoint is the directory with the manifest of the one that a user names,

@@ -8,6 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
+
+	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
 // Names in a trial's directory, and in that of its checkpoints.
@@ -42,11 +45,11 @@ func OwnCheckpoints(trialDir string) string { return filepath.Join(trialDir, che
 // Stage makes an empty directory for a checkpoint that is to be made.
 func Stage(trialDir string, id uint32) (string, error) {
 	dir := staging(trialDir, id)
-	if err := os.RemoveAll(dir); err != nil {
+	if err := nolink.RemoveAll(dir); err != nil {
 		return "", err
 	}
 	files := filepath.Join(dir, contents)
-	return files, os.MkdirAll(files, dirMode)
+	return files, nolink.MkdirAll(files, dirMode)
 }
 
 func staging(trialDir string, id uint32) string { return CheckpointDir(trialDir, id) + beingMade }
@@ -79,10 +82,10 @@ func Take(trialDir string, id uint32, from string) error {
 		return copyFile(from, filepath.Join(files, filepath.Base(from)), info)
 	}
 	if movable(trialDir, from) {
-		if err := os.Remove(files); err != nil {
+		if err := nolink.Remove(files); err != nil {
 			return err
 		}
-		return os.Rename(from, files)
+		return nolink.Rename(from, files)
 	}
 	return copyTree(from, files)
 }
@@ -136,41 +139,37 @@ func copyTree(from, to string) error {
 		case os.SameFile(info, target): // by a way that Take has not seen through
 			return &insideError{from}
 		case d.IsDir():
-			return os.MkdirAll(filepath.Join(to, rel), dirMode)
+			return nolink.MkdirAll(filepath.Join(to, rel), dirMode)
 		}
 		return copyFile(path, filepath.Join(to, rel), info)
 	})
 }
 
+// openSeen opens the file that was seen under a path, and none that was put there since.
+func openSeen(path string, seen fs.FileInfo) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	if now, err := f.Stat(); err != nil || !os.SameFile(seen, now) {
+		return nil, errors.Join(err, f.Close(), fmt.Errorf("%s was replaced while it was copied", path))
+	}
+	return f, nil
+}
+
 func copyFile(from, to string, info fs.FileInfo) error {
 	if !info.Mode().IsRegular() {
-		return fmt.Errorf("checkpoint: %s is %s; a checkpoint may hold only plain files and folders", from, kindOf(info.Mode()))
+		return fmt.Errorf("checkpoint: %s is %s; a checkpoint may hold only plain files and folders", from, nolink.KindOf(info.Mode()))
 	}
-	in, err := os.Open(from)
+	in, err := openSeen(from, info)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+	out, err := nolink.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
 	if err != nil {
 		return err
 	}
 	_, err = io.Copy(out, in)
 	return errors.Join(err, out.Close())
-}
-
-func kindOf(m fs.FileMode) string {
-	switch {
-	case m&fs.ModeSymlink != 0:
-		return "a link"
-	case m&fs.ModeNamedPipe != 0:
-		return "a pipe"
-	case m&fs.ModeSocket != 0:
-		return "a socket"
-	case m.IsDir():
-		return "a folder"
-	case m.IsRegular():
-		return "a file"
-	}
-	return "a special file"
 }

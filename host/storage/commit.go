@@ -11,7 +11,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"unicode/utf8"
+
+	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
 // sealedMode is that of a checkpoint's files: nobody writes to them any more.
@@ -56,12 +59,12 @@ func commitAs(on disk, blobs, trialDir, dir, final string, m Manifest) (bytes in
 // makeWay removes a checkpoint of an earlier host, which is not recorded. What is no
 // checkpoint is a program's own, and gets another name (B-155).
 func makeWay(on disk, final string) error {
-	if _, err := os.Lstat(final); errors.Is(err, fs.ErrNotExist) || isCheckpoint(final) {
+	if _, err := nolink.Lstat(final); errors.Is(err, fs.ErrNotExist) || isCheckpoint(final) {
 		return removeCheckpoint(on, final)
 	}
 	for n := 1; ; n++ {
 		kept := fmt.Sprintf("%s.kept%d", final, n)
-		if _, err := os.Lstat(kept); errors.Is(err, fs.ErrNotExist) {
+		if _, err := nolink.Lstat(kept); errors.Is(err, fs.ErrNotExist) {
 			return on.rename(final, kept)
 		}
 	}
@@ -88,7 +91,7 @@ type sealer struct {
 
 func (s *sealer) seal() (files []File, err error) {
 	top := filepath.Join(s.dir, contents)
-	if s.root, err = os.OpenRoot(top); err != nil {
+	if s.root, err = nolink.OpenRoot(top); err != nil {
 		return nil, err
 	}
 	defer s.root.Close()
@@ -101,7 +104,7 @@ func (s *sealer) seal() (files []File, err error) {
 			folders = append(folders, path)
 			return nil
 		case !d.Type().IsRegular():
-			return fmt.Errorf("checkpoint: %s is %s; a checkpoint may hold only plain files and folders", path, kindOf(d.Type()))
+			return fmt.Errorf("checkpoint: %s is %s; a checkpoint may hold only plain files and folders", path, nolink.KindOf(d.Type()))
 		case !utf8.ValidString(strings.TrimPrefix(path, top)): // a manifest, which is JSON, could not name it
 			return fmt.Errorf("checkpoint: the name %q is not UTF-8; rename the file", path)
 		case len(s.files) == maxFiles:
@@ -172,7 +175,7 @@ func (s *sealer) read(rel string) (x File, links uint64, err error) {
 
 // private replaces a file by a copy that has no other name.
 func (s *sealer) private(path string) error {
-	info, err := os.Lstat(path)
+	info, err := nolink.Lstat(path)
 	if err != nil {
 		return err
 	}
@@ -190,9 +193,9 @@ func openPlain(root *os.Root, rel string) (*os.File, error) {
 		return nil, err
 	}
 	if !before.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is %s", rel, kindOf(before.Mode()))
+		return nil, fmt.Errorf("%s is %s", rel, nolink.KindOf(before.Mode()))
 	}
-	f, err := root.Open(rel)
+	f, err := root.OpenFile(rel, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe that was put there since would be waited for
 	if err != nil {
 		return nil, err
 	}

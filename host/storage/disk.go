@@ -2,6 +2,8 @@ package storage
 
 import (
 	"os"
+
+	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
 // disk is what changes files of the store, each method at most one step that a
@@ -20,10 +22,10 @@ type disk interface {
 type realDisk struct{}
 
 func (realDisk) write(path string, content []byte) error {
-	return os.WriteFile(path, content, fileMode)
+	return nolink.WriteFile(path, content, fileMode)
 }
-func (realDisk) sync(path string) error                 { return syncDir(path) }
-func (realDisk) rename(from, to string) error           { return os.Rename(from, to) }
-func (realDisk) link(from, to string) error             { return os.Link(from, to) }
-func (realDisk) chmod(path string, m os.FileMode) error { return os.Chmod(path, m) }
-func (realDisk) remove(path string) error               { return os.RemoveAll(path) }
+func (realDisk) sync(path string) error                 { return nolink.Sync(path) }
+func (realDisk) rename(from, to string) error           { return nolink.Rename(from, to) }
+func (realDisk) link(from, to string) error             { return nolink.Link(from, to) }
+func (realDisk) chmod(path string, m os.FileMode) error { return nolink.Chmod(path, m) }
+func (realDisk) remove(path string) error               { return nolink.RemoveAll(path) }

@@ -1,11 +1,36 @@
 package storage
 
-import "golang.org/x/sys/unix"
+import (
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
 
 // remotes are file systems whose locks and syncs other machines answer for.
 var remotes = map[int64]string{
 	unix.NFS_SUPER_MAGIC: "NFS", unix.SMB_SUPER_MAGIC: "SMB", unix.SMB2_SUPER_MAGIC: "SMB", unix.CIFS_SUPER_MAGIC: "SMB",
 	unix.FUSE_SUPER_MAGIC: "a FUSE file system", unix.V9FS_MAGIC: "9P", unix.CEPH_SUPER_MAGIC: "Ceph", unix.AFS_SUPER_MAGIC: "AFS",
+}
+
+// made are file systems that have no owners and modes of their own: all files show what
+// the mount says, and chmod changes nothing.
+var made = map[int64]bool{
+	unix.MSDOS_SUPER_MAGIC: true, unix.EXFAT_SUPER_MAGIC: true, ntfs3: true, unix.V9FS_MAGIC: true,
+	unix.SMB_SUPER_MAGIC: true, unix.SMB2_SUPER_MAGIC: true, unix.CIFS_SUPER_MAGIC: true,
+}
+
+const ntfs3 = 0x7366746e
+
+// modeless says whether a path, or what it would be made in, is on one of those.
+func modeless(path string) bool {
+	var s unix.Statfs_t
+	for unix.Statfs(path, &s) != nil {
+		if path == filepath.Dir(path) {
+			return false
+		}
+		path = filepath.Dir(path)
+	}
+	return made[int64(uint32(s.Type))]
 }
 
 // remote names the file system that a path is on, where it is one of those; else it is "".

@@ -3,8 +3,9 @@ package storage
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
+
+	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
 // Names in a trial's directory. No format begins with a dot.
@@ -35,18 +36,18 @@ func (d Dir) CommitExport(trialDir, format string, m Manifest) (bytes int64, err
 
 func commitExport(on disk, blobs, trialDir, format string, m Manifest) (bytes int64, err error) {
 	left := filepath.Join(NewExports(trialDir), format)
-	info, err := os.Lstat(left)
+	info, err := nolink.Lstat(left)
 	switch {
 	case err != nil:
 		return 0, fmt.Errorf("%s: %w", left, reason(err))
 	case !info.IsDir():
-		return 0, fmt.Errorf("%s is %s and no folder", left, kindOf(info.Mode()))
+		return 0, fmt.Errorf("%s is %s and no folder", left, nolink.KindOf(info.Mode()))
 	}
 	final := ExportDir(trialDir, format)
 	staged := final + beingMade
-	err = errors.Join(os.RemoveAll(staged), os.MkdirAll(staged, dirMode))
+	err = errors.Join(nolink.RemoveAll(staged), nolink.MkdirAll(staged, dirMode))
 	if err == nil {
-		err = os.Rename(left, filepath.Join(staged, contents))
+		err = nolink.Rename(left, filepath.Join(staged, contents))
 	}
 	if err != nil {
 		return 0, err
@@ -56,6 +57,6 @@ func commitExport(on disk, blobs, trialDir, format string, m Manifest) (bytes in
 	if err == nil {
 		return bytes, nil
 	}
-	_ = os.Rename(filepath.Join(staged, contents), left) // else the next try says that it is gone
-	return 0, errors.Join(err, os.RemoveAll(staged))
+	_ = nolink.Rename(filepath.Join(staged, contents), left) // else the next try says that it is gone
+	return 0, errors.Join(err, nolink.RemoveAll(staged))
 }

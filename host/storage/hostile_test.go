@@ -250,12 +250,12 @@ func TestReadFile(t *testing.T) {
 		want string
 	}{
 		"file":           {func(p string) error { return os.WriteFile(p, []byte("text"), fileMode) }, ""},
-		"link":           {func(p string) error { return os.Symlink(filepath.Join(dir, "file"), p) }, ""},
-		"pipe":           {func(p string) error { return syscall.Mkfifo(p, 0o600) }, "it is a pipe, not a file"},
-		"folder":         {func(p string) error { return os.Mkdir(p, dirMode) }, "it is a folder, not a file"},
-		"endless":        {func(p string) error { return os.Symlink("/dev/zero", p) }, "it is a special file, not a file"},
-		"large":          {func(p string) error { return os.WriteFile(p, make([]byte, 9), fileMode) }, "it has 9 bytes, more than the 8 possible"},
-		"link to no end": {func(p string) error { return os.Symlink(p, p) }, "too many levels of symbolic links"},
+		"link":           {func(p string) error { return os.Symlink(filepath.Join(dir, "file"), p) }, "is a link: tunehost follows none"},
+		"pipe":           {func(p string) error { return syscall.Mkfifo(p, 0o600) }, "is a pipe: tunehost has a file"},
+		"folder":         {func(p string) error { return os.Mkdir(p, dirMode) }, "is a folder: tunehost has a file"},
+		"endless":        {func(p string) error { return os.Symlink("/dev/zero", p) }, "is a link"},
+		"large":          {func(p string) error { return os.WriteFile(p, make([]byte, 9), fileMode) }, "has 9 bytes, more than the 8 possible"},
+		"link to no end": {func(p string) error { return os.Symlink(p, p) }, "is a link"},
 	} {
 		path := filepath.Join(dir, what)
 		if what == "link" {

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+
+	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
 const (
@@ -60,7 +62,7 @@ func (m *Manifest) text() ([]byte, error) {
 
 // ReadManifest reads a checkpoint's manifest. Every error is a [DamagedError].
 func ReadManifest(dir string) (m Manifest, err error) {
-	text, err := readPlain(filepath.Join(dir, manifest), maxManifest)
+	text, err := nolink.ReadFile(filepath.Join(dir, manifest), maxManifest)
 	if err == nil {
 		m, err = parseManifest(text)
 	}
@@ -75,15 +77,6 @@ func parseManifest(text []byte) (m Manifest, err error) {
 		err = m.sound()
 	}
 	return m, err
-}
-
-// readPlain reads a plain file, and no link, of a size that is expected.
-func readPlain(path string, limit int64) ([]byte, error) {
-	info, err := os.Lstat(path)
-	if err != nil {
-		return nil, err
-	}
-	return readSized(path, info, limit)
 }
 
 // sound says whether the list of files is one that a host makes: each once, in order,
@@ -119,7 +112,7 @@ func CheckCheckpoint(dir string, deep bool) (Manifest, error) {
 	if err != nil {
 		return m, err
 	}
-	root, err := os.OpenRoot(filepath.Join(dir, contents))
+	root, err := nolink.OpenRoot(filepath.Join(dir, contents))
 	if err != nil {
 		return m, &DamagedError{dir, reason(err).Error()}
 	}
@@ -173,7 +166,9 @@ func (f *File) compare(sum string, err error) error {
 }
 
 // ManifestText is a checkpoint's manifest as it stands.
-func ManifestText(dir string) ([]byte, error) { return os.ReadFile(filepath.Join(dir, manifest)) }
+func ManifestText(dir string) ([]byte, error) {
+	return nolink.ReadFile(filepath.Join(dir, manifest), maxManifest)
+}
 
 // FileIn is where a checkpoint has the file of its manifest.
 func FileIn(dir, path string) string { return filepath.Join(dir, contents, filepath.FromSlash(path)) }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/tunehost/tunehost/host/runtimedir"
+	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
 // Memory is a folder in a memory file system, for states that need not survive
@@ -47,7 +48,7 @@ func (m *Memory) Restore(trial, id uint32, to string) error {
 	if _, err := os.Lstat(from); err != nil {
 		return &DamagedError{from, reason(err).Error()}
 	}
-	if err := errors.Join(os.RemoveAll(to), os.MkdirAll(to, dirMode)); err != nil {
+	if err := errors.Join(nolink.RemoveAll(to), nolink.MkdirAll(to, dirMode)); err != nil {
 		return err
 	}
 	return copyTree(from, to)

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
 // Restore makes a copy of a checkpoint at to, which the reader may do with as he
@@ -19,15 +21,15 @@ func Restore(checkpoint, to string) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(os.RemoveAll(to), os.MkdirAll(to, dirMode)); err != nil {
+	if err := errors.Join(nolink.RemoveAll(to), nolink.MkdirAll(to, dirMode)); err != nil {
 		return err
 	}
 	r := restorer{checkpoint: checkpoint}
-	if r.from, err = os.OpenRoot(filepath.Join(checkpoint, contents)); err != nil {
+	if r.from, err = nolink.OpenRoot(filepath.Join(checkpoint, contents)); err != nil {
 		return &DamagedError{checkpoint, reason(err).Error()}
 	}
 	defer r.from.Close()
-	if r.to, err = os.OpenRoot(to); err != nil {
+	if r.to, err = nolink.OpenRoot(to); err != nil {
 		return err
 	}
 	defer r.to.Close()

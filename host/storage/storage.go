@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/tunehost/tunehost/core/journal"
+	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
 // Modes: the owner alone reads what an experiment wrote (B-092).
@@ -26,15 +27,33 @@ type Dir struct{ path string }
 // At names an experiment's directory, which need not exist.
 func At(path string) (Dir, error) {
 	abs, err := filepath.Abs(path)
-	return Dir{abs}, err
+	if err != nil {
+		return Dir{}, err
+	}
+	real, err := withoutLinks(abs)
+	return Dir{real}, err
 }
 
-// Path is absolute.
+// withoutLinks is where a path leads, of which the last elements need not exist. Below
+// it no links are followed (package nolink).
+func withoutLinks(path string) (string, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if !errors.Is(err, fs.ErrNotExist) || filepath.Dir(path) == path {
+		return real, err
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return "", fmt.Errorf("%s is a link that leads nowhere: remove it, or make the directory that it names", path)
+	}
+	above, err := withoutLinks(filepath.Dir(path))
+	return filepath.Join(above, filepath.Base(path)), err
+}
+
+// Path is absolute, and has no links.
 func (d Dir) Path() string { return d.path }
 
 // Exists says whether an experiment is there.
 func (d Dir) Exists() bool {
-	_, err := os.Stat(d.Experiment())
+	_, err := nolink.Lstat(d.Experiment())
 	return err == nil
 }
 
@@ -43,7 +62,7 @@ func (d Dir) Create() error {
 	if err := os.MkdirAll(d.path, dirMode); err != nil {
 		return fmt.Errorf("%s: the experiment's directory cannot be made: %w; choose another with --storage", d.path, reason(err))
 	}
-	if err := os.Mkdir(d.Trials(), dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := nolink.Mkdir(d.Trials(), dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%s: %w; choose another directory with --storage", d.Trials(), reason(err))
 	}
 	return nil
@@ -93,10 +112,10 @@ func (d Dir) Trial(name string) string { return filepath.Join(d.path, "trials", 
 // it, checkpoints among it, is made by whoever comes with it first: a short trial
 // takes little longer than its files.
 func (d Dir) MakeTrialDir(dir string, params []byte) error {
-	if err := os.Mkdir(dir, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := nolink.Mkdir(dir, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
 		return d.unusable(err)
 	}
-	return os.WriteFile(filepath.Join(dir, "params.json"), append(params[:len(params):len(params)], '\n'), fileMode)
+	return nolink.WriteFile(filepath.Join(dir, "params.json"), append(params[:len(params):len(params)], '\n'), fileMode)
 }
 
 // UnusableError: no trial of the experiment can have a directory.
@@ -113,7 +132,8 @@ func (d Dir) unusable(err error) error {
 	if _, gone := os.Stat(d.path); errors.Is(gone, fs.ErrNotExist) {
 		return &UnusableError{journal.GoneError(d.path)}
 	}
-	if errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.EROFS) {
+	var placed *nolink.Error // in the place of the folder of all trials
+	if errors.As(err, &placed) && placed.Path == d.Trials() || errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.EROFS) {
 		return &UnusableError{fmt.Errorf("%w; mend that, and go on with the experiment", err)}
 	}
 	return err
@@ -124,53 +144,24 @@ func (d Dir) unusable(err error) error {
 func WriteFile(path string, content []byte) error {
 	tmp := path + ".tmp"
 	if err := writeSynced(tmp, content); err != nil {
-		_ = os.Remove(tmp) // half of it, where there was no room
+		_ = nolink.Remove(tmp) // half of it, where there was no room
 		return err
 	}
-	if err := os.Rename(tmp, path); err != nil {
+	if err := nolink.Rename(tmp, path); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(path))
+	return nolink.Sync(filepath.Dir(path))
 }
 
-// ReadFile reads a file of an experiment, which may be a link to one. What is no file,
-// or larger than any that a host makes, is an error: a pipe would be waited for, a device
-// has no end.
-func ReadFile(path string, limit int64) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	text, err := readSized(path, info, limit)
-	if err != nil && reason(err) == err {
-		err = fmt.Errorf("%s: %w", path, err)
-	}
-	return text, err
-}
-
-func readSized(path string, info fs.FileInfo, limit int64) ([]byte, error) {
-	switch {
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("it is %s, not a file", kindOf(info.Mode()))
-	case info.Size() > limit:
-		return nil, fmt.Errorf("it has %d bytes, more than the %d possible", info.Size(), limit)
-	}
-	return os.ReadFile(path)
-}
+// ReadFile reads a file of an experiment. What is no file, a link among it, or larger
+// than any that a host makes, is an error.
+func ReadFile(path string, limit int64) ([]byte, error) { return nolink.ReadFile(path, limit) }
 
 func writeSynced(path string, content []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, fileMode)
+	f, err := nolink.Create(path, fileMode)
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(content)
 	return errors.Join(err, f.Sync(), f.Close())
-}
-
-func syncDir(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }

@@ -4,10 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
 // RemoveCheckpoint deletes a checkpoint: first its name, so that nobody sees
@@ -45,7 +46,7 @@ func removeCheckpoint(on disk, dir string) error {
 // attempt of the trial may run.
 func (d Dir) SweepTrial(trialDir string, needed func(id uint32) bool) error {
 	root := filepath.Join(trialDir, checkpoints)
-	list, err := os.ReadDir(root)
+	list, err := nolink.ReadDir(root)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
@@ -62,7 +63,7 @@ func (d Dir) SweepTrial(trialDir string, needed func(id uint32) bool) error {
 			errs = append(errs, sweepRestored(path))
 		case !ours || !e.IsDir():
 		case suffix == beingMade, suffix == beingGone:
-			errs = append(errs, os.RemoveAll(path))
+			errs = append(errs, nolink.RemoveAll(path))
 		case base == e.Name() && !needed(id) && isCheckpoint(path):
 			errs = append(errs, d.RemoveCheckpoint(trialDir, id))
 		}
@@ -79,22 +80,22 @@ func numberOf(name string) (id uint32, ok bool) {
 
 // isCheckpoint says whether a folder is a checkpoint that a host has made.
 func isCheckpoint(dir string) bool {
-	info, err := os.Lstat(filepath.Join(dir, manifest))
+	info, err := nolink.Lstat(filepath.Join(dir, manifest))
 	return err == nil && info.Mode().IsRegular()
 }
 
 // sweepRestored removes attempts' copies, and their folder unless it has something else.
 func sweepRestored(dir string) error {
-	list, err := os.ReadDir(dir)
+	list, err := nolink.ReadDir(dir)
 	left := len(list)
 	for _, e := range list {
 		if _, ours := numberOf(e.Name()); ours {
-			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, e.Name())))
+			err = errors.Join(err, nolink.RemoveAll(filepath.Join(dir, e.Name())))
 			left--
 		}
 	}
 	if err == nil && left == 0 {
-		err = os.Remove(dir)
+		err = nolink.Remove(dir)
 	}
 	return err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -17,6 +16,7 @@ import (
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
 // noteTold is how often the host notes what a reporter has been told.
@@ -139,7 +139,7 @@ func (r *Relay) note() error {
 
 // readNumber is 0 where the file is not there, or not whole.
 func readNumber(file string) uint64 {
-	text, err := os.ReadFile(file)
+	text, err := nolink.ReadFile(file, 64)
 	if err != nil {
 		return 0
 	}

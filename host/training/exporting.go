@@ -3,11 +3,11 @@ package training
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/storage/nolink"
 	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/train"
@@ -90,7 +90,7 @@ func (t *Driver) postAfterExports(r *run, events []core.Event) {
 		for _, made := range r.exports.making {
 			<-made
 		}
-		if err := os.RemoveAll(storage.NewExports(r.dir)); err != nil {
+		if err := nolink.RemoveAll(storage.NewExports(r.dir)); err != nil {
 			t.Log.Warn(errors.Join(errors.New("what was left of a trial's export could not be removed"), err).Error())
 		}
 		t.mu.Lock()

@@ -2,10 +2,10 @@ package training
 
 import (
 	"errors"
-	"os"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
 // fetch makes the run's own copy of the checkpoint that it goes on from, so that
@@ -27,7 +27,7 @@ func (t *Driver) unfetch(r *run) {
 		return
 	}
 	t.saving.Go(func() {
-		if err := os.RemoveAll(r.start.Restore); err != nil {
+		if err := nolink.RemoveAll(r.start.Restore); err != nil {
 			t.Log.Warn("the copy of a checkpoint could not be removed: " + err.Error())
 		}
 	})

@@ -47,16 +47,16 @@ const lattice = `
 	host/inbox       < STD, core, plugins/sdk
 	host/diskspace   < STD, core/journal, host/clock, host/hostlog
 	host/demand      < STD, core/resource, host/config
-	host/training    < STD, core, plugins/sdk, plugins/sdk/train, host/clock, host/deadlines, host/demand, host/diskspace, host/hostlog, host/inbox, host/plugin, host/queue, host/storage, host/untrusted
+	host/training    < STD, core, plugins/sdk, plugins/sdk/train, host/clock, host/deadlines, host/demand, host/diskspace, host/hostlog, host/inbox, host/plugin, host/queue, host/storage, host/storage/nolink, host/untrusted
 	host/seeds       < STD
 	host/points      < STD, core, plugins/sdk, plugins/sdk/space, host/config, host/seeds
 	host/translation < STD, core, core/stat, plugins/sdk, plugins/sdk/space
 	host/stoprules   < STD, core, plugins/sdk, host/config, host/expr, host/inbox
-	host/snapshots   < STD, plugins/sdk, host/hostlog, host/plugin, host/storage
+	host/snapshots   < STD, plugins/sdk, host/hostlog, host/plugin, host/storage, host/storage/nolink
 	host/consulting  < STD, core, core/journal, core/record, plugins/sdk, plugins/sdk/space, host/clock, host/demand, host/hostlog, host/inbox, host/plugin, host/points, host/queue, host/snapshots, host/untrusted
 	host/loading     < STD, plugins/sdk, host/config, host/lockfile, host/nearest, host/plugin, host/plugin/…, host/report/files, host/storage
 	host/recorded    < STD, core, core/journal, core/record
-	host/telling     < STD, core, core/stat, plugins/sdk, host/analysis, host/clock, host/deadlines, host/diskspace, host/hostlog, host/plugin, host/recorded, host/report, host/report/terminal, host/storage
+	host/telling     < STD, core, core/stat, plugins/sdk, host/analysis, host/clock, host/deadlines, host/diskspace, host/hostlog, host/plugin, host/recorded, host/report, host/report/terminal, host/storage, host/storage/nolink
 	host/scaffold/templates/… < STD, plugins/sdk, plugins/sdk/…
 	host/…           < ANY, core, core/…, plugins, plugins/…, host, host/…
 	conformance      < ANY, plugins/sdk, plugins/sdk/…, host/plugin, host/plugin/…, host/runtimedir, conformance/…

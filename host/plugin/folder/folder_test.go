@@ -125,7 +125,7 @@ func TestRefusals(t *testing.T) {
 		"loose/program": "loose/program is in a folder that everybody can write to",
 		"writable":      "writable can be written to by others (-rwxr-xrwx)",
 	} {
-		if name == "group" && private(os.Getgid()) {
+		if name == "group" && os.Getuid() == os.Getgid() && os.Chown(filepath.Join(root, name), -1, 12345) != nil {
 			continue // this user's own group: nobody else is in it
 		}
 		p, err := At(filepath.Join(root, name))

@@ -10,15 +10,19 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
 const errorFile = "error.txt"
+
+// maxErrors is larger than what all attempts of a trial have to say.
+const maxErrors = 1 << 30
 
 // addFailure appends a failed attempt to the trial's error.txt, unless it is
 // there. A paragraph that a crash left half is cut off.
 func addFailure(e *report.Event, why string) error {
 	path := filepath.Join(e.Trial.Dir, errorFile)
-	old, err := os.ReadFile(path)
+	old, err := nolink.ReadFile(path, maxErrors)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
@@ -45,7 +49,7 @@ func indent(message string) string {
 }
 
 func writeAt(path string, at int64, text string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, fileMode)
+	f, err := nolink.OpenFile(path, os.O_WRONLY|os.O_CREATE, fileMode)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"os"
+
+	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
 const tailBytes = 4096
@@ -78,7 +80,7 @@ func eachLine(f *os.File, size int64, do func(line []byte) error) error {
 // rewrite replaces the file at once by what edit makes of its lines; edit
 // appends to its first argument.
 func (t *table) rewrite(edit func(to, line []byte) []byte) error {
-	tmp, err := os.OpenFile(t.path+".tmp", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, fileMode)
+	tmp, err := nolink.Create(t.path+".tmp", fileMode)
 	if err != nil {
 		return err
 	}
@@ -90,9 +92,9 @@ func (t *table) rewrite(edit func(to, line []byte) []byte) error {
 		return err
 	})
 	if err = errors.Join(err, w.Flush(), tmp.Sync(), tmp.Close()); err != nil {
-		return errors.Join(err, os.Remove(tmp.Name()))
+		return errors.Join(err, nolink.Remove(tmp.Name()))
 	}
-	if err := errors.Join(t.close(), os.Rename(tmp.Name(), t.path)); err != nil {
+	if err := errors.Join(t.close(), nolink.Rename(tmp.Name(), t.path)); err != nil {
 		return err
 	}
 	return t.learn()

@@ -2,10 +2,11 @@ package files
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
 const positionFile = ".reported"
@@ -14,7 +15,7 @@ const positionFile = ".reported"
 // dir are known to hold; 0 when it is not known. The host tells a Reporter what
 // comes after it, or everything.
 func Reported(dir string) uint64 {
-	text, err := os.ReadFile(filepath.Join(dir, positionFile))
+	text, err := nolink.ReadFile(filepath.Join(dir, positionFile), 64)
 	if err != nil {
 		return 0
 	}
@@ -29,7 +30,7 @@ func Reported(dir string) uint64 {
 // setReported replaces the number; what it stands for must be on disk.
 func setReported(dir string, number uint64) error {
 	path := filepath.Join(dir, positionFile)
-	f, err := os.OpenFile(path+".tmp", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, fileMode)
+	f, err := nolink.Create(path+".tmp", fileMode)
 	if err != nil {
 		return err
 	}
@@ -37,5 +38,5 @@ func setReported(dir string, number uint64) error {
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	return os.Rename(path+".tmp", path)
+	return nolink.Rename(path+".tmp", path)
 }

@@ -4,12 +4,14 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
 // syncAll brings all that was written in dir's file system to disk, in one call
 // whatever the number of files.
 func syncAll(dir string) error {
-	f, err := os.Open(dir)
+	f, err := nolink.OpenDir(dir)
 	if err != nil {
 		return err
 	}

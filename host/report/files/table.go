@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
 const fileMode = 0o600 // B-092
@@ -44,7 +45,7 @@ func openTable(dir string, format Format, w writer) (*table, error) {
 // learn opens the file, if there is one, and sets size, rows and columns.
 func (t *table) learn() error {
 	t.setColumns(nil)
-	file, err := os.OpenFile(t.path, os.O_RDWR, fileMode)
+	file, err := nolink.OpenFile(t.path, os.O_RDWR, fileMode)
 	if errors.Is(err, os.ErrNotExist) {
 		t.size, t.rows = 0, false
 		return nil
@@ -65,7 +66,7 @@ func (t *table) need() error {
 	if t.file != nil || t.size == 0 {
 		return nil
 	}
-	file, err := os.OpenFile(t.path, os.O_RDWR, fileMode)
+	file, err := nolink.OpenFile(t.path, os.O_RDWR, fileMode)
 	if err != nil {
 		return err
 	}
@@ -116,7 +117,7 @@ func (t *table) takeHeader() error {
 		return nil
 	}
 	t.size = 0
-	return errors.Join(t.close(), os.Rename(t.path, t.path+".old"))
+	return errors.Join(t.close(), nolink.Rename(t.path, t.path+".old"))
 }
 
 func (t *table) setColumns(columns []string) {
@@ -273,7 +274,7 @@ func (t *table) flush() error {
 	}
 	err := t.need()
 	if err == nil && t.file == nil {
-		t.file, err = os.OpenFile(t.path, os.O_RDWR|os.O_CREATE, fileMode)
+		t.file, err = nolink.OpenFile(t.path, os.O_RDWR|os.O_CREATE, fileMode)
 	}
 	if errors.Is(err, os.ErrNotExist) {
 		t.buf, t.size, t.rows = t.buf[:0], 0, false

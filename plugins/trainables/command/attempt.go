@@ -99,6 +99,9 @@ func (a *attempt) openFiles(paths *paths) (err error) {
 	if err := os.Mkdir(paths.checkpoints, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return fmt.Errorf("cannot make the folder of new checkpoints: %w", err)
 	}
+	if info, err := os.Lstat(paths.checkpoints); err != nil || !info.IsDir() {
+		return fmt.Errorf("%s is a link or a file: tunehost has a folder of that name; move it away", paths.checkpoints)
+	}
 	if a.stdout, err = openLog(t.Dir, a.p.o.Log.Stdout); err != nil {
 		return err
 	}

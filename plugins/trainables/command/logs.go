@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -54,7 +53,7 @@ func openLog(dir, name string) (*logFile, error) {
 	if name == "" {
 		return &logFile{}, nil
 	}
-	f, err := os.OpenFile(filepath.Join(dir, name), os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o600)
+	f, err := openOwn(dir, name, os.O_APPEND|os.O_CREATE|os.O_RDWR)
 	if err != nil {
 		return &logFile{}, fmt.Errorf("cannot write the trial's log: %w", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -90,14 +91,19 @@ func envName(param string) string {
 // writeParams makes sure that params.json is there and holds b.
 func writeParams(dir string, b []byte) (path string, err error) {
 	path = filepath.Join(dir, "params.json")
-	if old, err := os.ReadFile(path); err == nil && sameJSON(old, b) {
+	if old, err := readOwn(dir, "params.json"); err == nil && sameJSON(old, b) {
 		return path, nil
 	}
-	tmp := path + ".tmp"
-	if err := os.WriteFile(tmp, append(bytes.Clone(b), '\n'), 0o600); err != nil {
-		return "", err
+	return path, replaceOwn(dir, "params.json", append(bytes.Clone(b), '\n'))
+}
+
+func readOwn(dir, name string) ([]byte, error) {
+	f, err := openOwn(dir, name, os.O_RDONLY)
+	if err != nil {
+		return nil, err
 	}
-	return path, os.Rename(tmp, path)
+	defer f.Close()
+	return io.ReadAll(f)
 }
 
 func sameJSON(a, b []byte) bool {

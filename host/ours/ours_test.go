@@ -1,0 +1,71 @@
+package ours
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// directory is one with an owner, a group and a mode.
+type directory struct {
+	os.FileInfo
+	owner, group uint32
+	mode         os.FileMode
+}
+
+func (d directory) Sys() any          { return &syscall.Stat_t{Uid: d.owner, Gid: d.group} }
+func (d directory) Mode() os.FileMode { return d.mode | os.ModeDir }
+func (directory) ModTime() time.Time  { return time.Time{} }
+
+// Who else could change a directory: its owner, everybody, a group of more than one.
+func TestCheck(t *testing.T) {
+	for _, c := range []struct {
+		owner, group uint32
+		mode         os.FileMode
+		me           int
+		want         string
+	}{
+		{1000, 1000, 0o700, 1000, ""},
+		{1000, 100, 0o755, 1000, ""},
+		{1000, 1000, 0o775, 1000, ""}, // a group of one's own, as umask 002 makes it
+		{1000, 100, 0o770, 1000, "can be written to by others"},
+		{1000, 0, 0o770, 1000, "can be written to by others"},
+		{1000, 1000, 0o777, 1000, "can be written to by others"},
+		{1000, 1000, os.ModeSticky | 0o777, 1000, "can be written to by others"}, // a name that is not there yet
+		{1001, 1001, 0o700, 1000, "belongs to another user (1001; you are 1000)"},
+		{0, 0, 0o755, 1000, ""}, // the system's
+		{1001, 1001, 0o700, 0, "belongs to another user (1001; you are 0)"},
+		{0, 0, 0o775, 0, ""},
+	} {
+		text := ""
+		if err := check("/x", directory{owner: c.owner, group: c.group, mode: c.mode}, c.me); err != nil {
+			text = err.Error()
+		}
+		if (text == "") != (c.want == "") || !strings.Contains(text, c.want) {
+			t.Errorf("%d:%d of %v, seen by %d: %q, want %q", c.owner, c.group, c.mode, c.me, text, c.want)
+		}
+	}
+}
+
+// A folder that everybody may rename what is in is none to work below, unless each can
+// rename only his own.
+func TestAbove(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a", "b")
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for mode, refused := range map[os.FileMode]bool{0o700: false, 0o777: true, 0o777 | os.ModeSticky: false} {
+		if err := os.Chmod(filepath.Join(dir, "a"), mode); err != nil {
+			t.Fatal(err)
+		}
+		for _, below := range []string{path, filepath.Join(path, "not yet")} {
+			if err := Above(below); (err != nil) != refused {
+				t.Errorf("%v: %v", mode, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,179 @@
+//go:build unix
+
+package nolink
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// OpenDir opens a folder, to be listed or synced.
+func OpenDir(path string) (*os.File, error) {
+	fd, err := look(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, explain("open", path, err)
+	}
+	return os.NewFile(uintptr(fd), path), nil
+}
+
+// ReadDir is os.ReadDir.
+func ReadDir(path string) ([]fs.DirEntry, error) {
+	f, err := OpenDir(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	list, err := f.ReadDir(-1)
+	slices.SortFunc(list, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return list, err
+}
+
+// OpenRoot is os.OpenRoot; what is below the folder is the caller's to look at.
+func OpenRoot(path string) (*os.Root, error) {
+	f, err := OpenDir(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := sameFolder(root, f); err != nil {
+		_ = root.Close()
+		return nil, err
+	}
+	return root, nil
+}
+
+// sameFolder: the second look at a path went where the first did.
+func sameFolder(root *os.Root, f *os.File) error {
+	a, errA := root.Stat(".")
+	b, errB := f.Stat()
+	if err := errors.Join(errA, errB); err != nil {
+		return err
+	}
+	if !os.SameFile(a, b) {
+		return fmt.Errorf("%s was replaced while it was opened", f.Name())
+	}
+	return nil
+}
+
+// parent opens the folder that a path is in.
+func parent(path string) (*os.Root, string, error) {
+	root, err := OpenRoot(filepath.Dir(path))
+	return root, filepath.Base(path), err
+}
+
+// within does something in the folder that a path is in.
+func within(path string, do func(at *os.Root, name string) error) error {
+	at, name, err := parent(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(fullPath(path, do(at, name)), at.Close())
+}
+
+// fullPath gives an error of a name the whole path.
+func fullPath(path string, err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return &fs.PathError{Op: p.Op, Path: path, Err: p.Err}
+	}
+	return err
+}
+
+// Mkdir is os.Mkdir.
+func Mkdir(path string, perm fs.FileMode) error {
+	at, err := OpenDir(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer at.Close()
+	if err := unix.Mkdirat(int(at.Fd()), filepath.Base(path), uint32(perm.Perm())); err != nil {
+		return &fs.PathError{Op: "mkdir", Path: path, Err: err}
+	}
+	return nil
+}
+
+// MkdirAll is os.MkdirAll.
+func MkdirAll(path string, perm fs.FileMode) error {
+	err := Mkdir(path, perm)
+	if errors.Is(err, fs.ErrNotExist) && filepath.Dir(path) != path {
+		if err := MkdirAll(filepath.Dir(path), perm); err != nil {
+			return err
+		}
+		err = Mkdir(path, perm)
+	}
+	if !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	f, err := OpenDir(path)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// Remove is os.Remove: of a link, it removes the link.
+func Remove(path string) error {
+	return within(path, func(at *os.Root, name string) error { return at.Remove(name) })
+}
+
+// RemoveAll is os.RemoveAll: of links below the folder, it removes the links.
+func RemoveAll(path string) error {
+	err := within(path, func(at *os.Root, name string) error { return at.RemoveAll(name) })
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// Chmod is os.Chmod.
+func Chmod(path string, mode fs.FileMode) error {
+	return within(path, func(at *os.Root, name string) error {
+		info, err := at.Lstat(name)
+		if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			err = linkError(path)
+		}
+		if err != nil {
+			return err
+		}
+		return at.Chmod(name, mode)
+	})
+}
+
+// Rename is os.Rename.
+func Rename(from, to string) error {
+	return between("rename", from, to, func(x, y int, old, name string) error { return unix.Renameat(x, old, y, name) })
+}
+
+// Link is os.Link.
+func Link(from, to string) error {
+	return between("link", from, to, func(x, y int, old, name string) error { return unix.Linkat(x, old, y, name, 0) })
+}
+
+// between does something with names in two folders.
+func between(op, from, to string, do func(x, y int, old, name string) error) error {
+	x, err := OpenDir(filepath.Dir(from))
+	if err != nil {
+		return err
+	}
+	defer x.Close()
+	y, err := OpenDir(filepath.Dir(to))
+	if err != nil {
+		return err
+	}
+	defer y.Close()
+	if err := do(int(x.Fd()), int(y.Fd()), filepath.Base(from), filepath.Base(to)); err != nil {
+		return &os.LinkError{Op: op, Old: from, New: to, Err: err}
+	}
+	return nil
+}

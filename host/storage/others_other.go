@@ -1,7 +1,0 @@
-//go:build !unix
-
-package storage
-
-import "os"
-
-func othersMay(os.FileInfo, int) string { return "" }
