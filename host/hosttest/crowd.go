@@ -34,7 +34,8 @@ func Crowd(t *testing.T, trainable string, env ...string) {
 	const trials = 300
 	dir := t.TempDir()
 	command := build(t)
-	if err := os.WriteFile(filepath.Join(dir, "crowd.yaml"), fmt.Appendf(nil, crowded, trainable, trials), 0o600); err != nil {
+	text := fmt.Appendf(nil, crowded, trainable, trials)
+	if err := os.WriteFile(filepath.Join(dir, "crowd.yaml"), text, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	run(t, dir, env, command, "run", "crowd.yaml")
@@ -60,7 +61,8 @@ func Crowd(t *testing.T, trainable string, env ...string) {
 func build(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "tunehost")
-	if out, err := exec.Command("go", "build", "-o", path, "github.com/tunehost/tunehost/cmd/tunehost").CombinedOutput(); err != nil {
+	cmd := exec.Command("go", "build", "-o", path, "github.com/tunehost/tunehost/cmd/tunehost")
+	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
 	return path

@@ -177,38 +177,136 @@ func fragment(t *testing.T, kind sdk.Kind, c process.Config) {
 	}
 }
 
-// The page about scripts, by the command itself.
-func TestReadmeScript(t *testing.T) {
-	path := filepath.Dir(python(t))
-	bin := filepath.Join(t.TempDir(), "tunehost")
-	if out, err := exec.Command("go", "build", "-o", bin, "../../../cmd/tunehost").CombinedOutput(); err != nil {
+// commands runs the command and scripts in a folder, as a user does.
+type commands struct {
+	t         *testing.T
+	dir, path string
+}
+
+func newCommands(t *testing.T, dir string) *commands {
+	t.Helper()
+	c := &commands{t: t, dir: dir, path: t.TempDir()}
+	if out, err := exec.Command("go", "build", "-o", c.path, "../../../cmd/tunehost").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
+	return c
+}
+
+func (c *commands) command(name string, args ...string) *exec.Cmd {
+	c.t.Helper()
 	root, err := os.Getwd()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if name == "tunehost" {
+		name = filepath.Join(c.path, name)
+	}
+	cmd := exec.CommandContext(c.t.Context(), name, args...)
+	cmd.Dir = c.dir
+	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(python(c.t))+":"+os.Getenv("PATH"), "PYTHONPATH="+root)
+	return cmd
+}
+
+func (c *commands) run(name string, args ...string) string {
+	c.t.Helper()
+	cmd := c.command(name, args...)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		c.t.Fatalf("%s %v: %v\n%s%s", name, args, err, out, stderr.String())
+	}
+	return string(out)
+}
+
+// The page about scripts, by the command itself.
+func TestReadmeScript(t *testing.T) {
+	c := newCommands(t, folder(t, section(t, "A script that reports")))
+	c.run("tunehost", "run", "experiment.yaml")
+	var best struct{ Value float64 }
+	text := c.run("tunehost", "best", "results/experiment", "--json")
+	if err := json.Unmarshal([]byte(text), &best); err != nil || !(best.Value < 0.1) {
+		t.Errorf("best %v, %v", best, err)
+	}
+	alone := strings.Split(strings.TrimSpace(c.run(python(t), "train.py")), "\n")
+	if want := fmt.Sprintf(`"iteration": %d`, len(alone)); len(alone) != 9 || !strings.Contains(alone[8], want) {
+		t.Error(alone)
+	}
+}
+
+// stopped is an experiment of one trial, which is stopped in a long epoch.
+var stopped = map[string]string{
+	"train.py": `import tunehost
+tunehost.report(loss=1)
+try:
+    open("begun", "x").close()
+    while True:
+        pass
+finally:
+    open("clean", "x").close()
+`,
+	"experiment.yaml": `version: 1
+objective: {metric: loss, mode: min}
+trainable: {command: [python3, ../../../../train.py]}
+space: {x: {uniform: [0, 1]}}
+trials: 1
+`,
+}
+
+// B-150: what the host stops in a long epoch cleans up, and is no failure.
+func TestStoppedScript(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range stopped {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := newCommands(t, dir)
+	host := c.command("tunehost", "run", "experiment.yaml")
+	if err := host.Start(); err != nil {
+		t.Fatal(err)
+	}
+	made := func(name string) bool {
+		found, err := filepath.Glob(filepath.Join(dir, "results/experiment/trials/*", name))
+		return err == nil && len(found) == 1
+	}
+	eventually(t, "the epoch", func() bool { return made("begun") })
+	c.run("tunehost", "stop", "results/experiment", "0")
+	if err := host.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	trials := c.run("tunehost", "trials", "results/experiment", "--json")
+	if !made("clean") || !strings.Contains(trials, `"failures":0,"error":null`) {
+		t.Errorf("clean is %t; %s", made("clean"), trials)
+	}
+}
+
+// wrong is how another project would be installed: it has our name on PyPI.
+var wrong = regexp.MustCompile(`pip3? install (-\S+ +)*["']?tunehost(["'\s;,.=<>~\[` + "`" + `]|$)`)
+
+// Nobody is told to install the project that has our name on PyPI.
+func TestInstallCommands(t *testing.T) {
+	out, err := exec.Command("git", "ls-files", "-z", "--full-name", ":/").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := folder(t, section(t, "A script that reports"))
-	run := func(name string, args ...string) string {
-		t.Helper()
-		cmd := exec.Command(name, args...)
-		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "PATH="+path+":"+os.Getenv("PATH"), "PYTHONPATH="+root)
-		var stderr strings.Builder
-		cmd.Stderr = &stderr
-		out, err := cmd.Output()
-		if err != nil {
-			t.Fatalf("%s %v: %v\n%s%s", name, args, err, out, stderr.String())
+	said := 0
+	for name := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		text, err := os.ReadFile(filepath.Join("../../..", name))
+		if err != nil || strings.HasSuffix(name, "readme_test.go") {
+			continue
 		}
-		return string(out)
+		said += strings.Count(string(text), "pip install tunehost-hpo")
+		if at := wrong.FindString(string(text)); at != "" {
+			t.Errorf("%s: %q installs another project; ours is tunehost-hpo", name, at)
+		}
 	}
-	run(bin, "run", "experiment.yaml")
-	var best struct{ Value float64 }
-	if err := json.Unmarshal([]byte(run(bin, "best", "results/experiment", "--json")), &best); err != nil || !(best.Value < 0.1) {
-		t.Errorf("best %v, %v", best, err)
+	if said < 3 {
+		t.Errorf("tunehost-hpo is installed in %d places", said)
 	}
-	alone := strings.Split(strings.TrimSpace(run(filepath.Join(path, "python3"), "train.py")), "\n")
-	if want := fmt.Sprintf(`"iteration": %d`, len(alone)); len(alone) != 9 || !strings.Contains(alone[8], want) {
-		t.Error(alone)
+	for _, command := range []string{"pip install tunehost", "pip install -U tunehost==1.0", "`pip install tunehost`"} {
+		if !wrong.MatchString(command) {
+			t.Errorf("%q passes", command)
+		}
 	}
 }

@@ -62,7 +62,8 @@ def test_a_trial_whose_end_comes_with_its_last_words(tmp_path: Path) -> None:
 
 def dies(code: str) -> "subprocess.CompletedProcess[str]":
     """Runs what must end by itself."""
-    return subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": ROOT}, text=True, capture_output=True, timeout=300)
+    return subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": ROOT}, text=True, capture_output=True,
+                          timeout=300)
 
 
 PREPARED = """

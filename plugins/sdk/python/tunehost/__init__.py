@@ -18,6 +18,9 @@ import sys as _sys
 from typing import NoReturn as _NoReturn
 from typing import Type as _Type
 
+from . import _other, _stop
+
+_other.refuse()  # before anything that may not be ours
 from ._script import NewCheckpoint, checkpoint, new_checkpoint, params, report, seed, trial_dir
 from .errors import Paused, Refused, ReportError, RestoreError, StartError, Stopped, UnknownFormat
 from .events import EXHAUSTED, WAIT, Command, Decision, Event, EventKind, Objective, Problem, Request, Suggestion
@@ -32,6 +35,9 @@ __all__ = [
     "StartError", "Stopped", "Suggestion", "Trainable", "Trial", "TrialRecord", "UnknownFormat", "checkpoint", "new_checkpoint", "option", "params",
     "report", "scheduler", "searcher", "seed", "serve", "trainable", "trial_dir",
 ]
+
+
+_stop.watch()
 
 
 def serve(*plugins: _Type[Plugin]) -> _NoReturn:

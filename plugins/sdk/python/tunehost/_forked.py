@@ -14,7 +14,7 @@ from typing import Any, Callable, Dict, Mapping, Optional
 from . import _frames, _vital
 from ._frames import Frames
 from ._session import Session
-from .run import ENDED, KILL, STARTED, Order, Told
+from .run import ENDED, KILL, STARTED, STOP, Order, Told
 
 
 _TAIL_BYTES, _TAIL_LINES = 4096, 20
@@ -151,6 +151,8 @@ class ForkedSession(Session):
             self._zygote.order("kill", run)
             return
         child.send(order)
+        if order["kind"] == STOP:  # it may be long between reports
+            self._zygote.order("stop", run)
 
     # What the zygote tells, in the listening thread. It never takes the session's lock: who
     # holds that may wait for the zygote, and the zygote for this thread.

@@ -15,6 +15,7 @@ import threading
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Union
 
+from . import _stop
 from ._metrics import Metrics, flatten, jsonable, whole
 from .errors import Paused, ReportError, Stopped
 
@@ -128,15 +129,15 @@ def report(metrics: Optional[Metrics] = None, *, iteration: Optional[int] = None
     if not os.environ.get("TUNEHOST_CHANNEL"):
         print(json.dumps({**message["metrics"], **{k: v for k, v in message.items() if k != "metrics"}}), flush=True)
         return
+    _stop.watch()
     _obey(_channel.ask(message))
 
 
 def _obey(answer: Dict[str, Any]) -> None:
     decision = answer.get("decision")
-    if decision == "stop":
-        raise Stopped
-    if decision == "pause":
-        raise Paused
+    if decision in ("stop", "pause"):
+        _stop.told()
+        raise Stopped if decision == "stop" else Paused
     if decision != "continue":
         raise ReportError(f"the report was refused: {answer.get('error', answer)}")
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 import json
 import os
 import queue
+import signal
 import threading
-from typing import Any, Callable, Dict, List, Mapping
+from typing import Any, Callable, Dict, List, Mapping, Optional
 
-from . import _vital
+from . import _stop, _vital
 from ._proto import common_pb2, trainable_pb2
 from ._trial import prepare, trial_of
 from .plugin import Trainable
-from .run import ENDED, KILL, START, STARTED, Link, Order, Run, Told, attempt
+from .run import ENDED, KILL, START, STARTED, STOP, Link, Order, Run, Told, attempt
 
 _MAX_QUEUED = 8192
 _MAX_BATCH = 512 << 10
@@ -158,6 +159,9 @@ class LocalSession(Session):
     def __init__(self, trainable: Trainable, traits: Mapping[str, bool], main: Callable[[Callable[[], None]], None]) -> None:
         super().__init__(traits)
         self._trainable, self._main = trainable, main
+        self._run: Optional[Run] = None  # of the main thread
+        self._ordered = False  # a signal is on its way to it
+        self._handler = self._signalled
 
     def start(self, run: int, trial: Dict[str, Any]) -> None:
         link = self.runs[run] = _QueueLink(lambda told: self.out.push(run, told))
@@ -168,16 +172,33 @@ class LocalSession(Session):
 
     def order(self, run: int, order: Order) -> None:
         self.runs[run].orders.put(order)
+        if order["kind"] == STOP and signal.getsignal(signal.SIGTERM) is self._handler:
+            self._ordered = True  # it may be long between reports
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
 
-    def _train(self, run: int, found: Dict[str, Any], link: _QueueLink) -> None:
+    def _train(self, number: int, found: Dict[str, Any], link: _QueueLink) -> None:
         trial = trial_of(found)
+        run = Run(trial, link, self._traits["saves"])
         if not self._traits["shared"]:
             prepare(trial)
+            self._run = run
+            _stop.install(self._handler)
+            run.signalled()  # a stop may have come before
         link.send({"kind": STARTED, "pid": os.getpid()})
-        ended = attempt(self._trainable, Run(trial, link, self._traits["saves"]))
+        ended = attempt(self._trainable, run)
         with self.lock:  # forgotten before its end is told: the host may answer with a START
-            del self.runs[run]
-        self.out.push(run, ended)
+            del self.runs[number]
+        self.out.push(number, ended)
+
+    def _signalled(self, signum: int, frame: Any) -> None:
+        """Tells the run in the main thread of a stop; a SIGTERM that is not from here ends the
+        process, as it would without this handler."""
+        if self._ordered and self._run:
+            self._ordered = False
+            self._run.signalled()
+            return
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def batches(events: List[trainable_pb2.TrainEvent]) -> List[List[trainable_pb2.TrainEvent]]:

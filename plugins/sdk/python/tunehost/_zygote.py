@@ -17,7 +17,7 @@ import threading
 import traceback
 from typing import Any, Callable, Dict, List, NoReturn, Optional, Type
 
-from . import _frames, _log, _system
+from . import _frames, _log, _stop, _system
 from ._frames import Frames
 from ._trial import prepare, trial_of
 from .errors import Refused
@@ -25,6 +25,7 @@ from .plugin import Trainable, traits_of
 from .run import STARTED, Link, Order, Run, Told, Trial, attempt, describe
 
 _TICK_S = 1.0
+_TERM = {signal.SIGTERM}
 
 
 def unsafe() -> str:
@@ -90,7 +91,7 @@ class _Zygote:
         self._control, self._server, self._host = control, server, host
         self._trials: Dict[int, int] = {}  # process ids by run
         self._own: set[int] = set()  # processes that the author's open has started
-        self._calls: Dict[str, Callable[..., None]] = {"open": self._open, "request": self._request, "fork": self._fork, "kill": self._kill}
+        self._calls: Dict[str, Callable[..., None]] = {"open": self._open, "request": self._request, "fork": self._fork, "stop": self._stop, "kill": self._kill}
 
     def serve(self) -> int:
         """Returns the server's exit status when it has ended."""
@@ -174,13 +175,16 @@ class _Zygote:
         me = os.getpid()
         try:
             _flush()  # or each trial would write again what waits
+            signal.pthread_sigmask(signal.SIG_BLOCK, _TERM)  # until the trial handles it
             pid = os.fork()
         except OSError as e:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _TERM)
             os.close(link)
             self._control.send(("unforked", run, f"cannot fork: {e}"))
             return
         if pid == 0:
             self._become_trial(link, me)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _TERM)
         with contextlib.suppress(OSError):
             os.setpgid(pid, pid)  # both do, or a kill could come between
         os.close(link)
@@ -206,6 +210,11 @@ class _Zygote:
         finally:
             _flush()
             os._exit(status)
+
+    def _stop(self, run: int) -> None:
+        """Has the trial look for the order to stop, unless the author handles the signal."""
+        if run in self._trials and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            os.kill(self._trials[run], signal.SIGTERM)
 
     def _kill(self, run: int) -> None:
         if run in self._trials:
@@ -261,8 +270,11 @@ def _train(trainable: Trainable, frames: Frames, saves: bool) -> None:
     trial = trial_of(link.first())
     _redirect(trial)
     prepare(trial)
+    run = Run(trial, link, saves)
+    _stop.install(lambda *_: run.signalled())
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _TERM)
     link.send({"kind": STARTED, "pid": os.getpid()})
-    ended = attempt(trainable, Run(trial, link, saves))
+    ended = attempt(trainable, run)
     _flush()
     link.send(ended)
 

@@ -6,18 +6,20 @@ __all__ = ["Paused", "Refused", "ReportError", "RestoreError", "StartError", "St
 
 
 class Stopped(SystemExit):
-    """The trial shall end now: it was stopped or paused. report raises it.
+    """The trial shall end now: it was stopped or paused. report raises it, and so does SIGTERM,
+    by which a trial is stopped between its reports.
 
-    It is a SystemExit with status 0, so that a script that does nothing about it ends
-    cleanly: `finally` and `with` are carried out, nothing is printed. And like
+    It is a SystemExit, so that a script that does nothing about it ends cleanly: `finally` and
+    `with` are carried out, nothing is printed. Its status is 0, or 143 after SIGTERM: the host
+    takes either for a stop, and 143 for a failure if it was not the host that sent it. Like
     KeyboardInterrupt it is no Exception, so that an `except Exception` around a training
     step does not take it for a failure and go on.
     """
 
-    paused = False  #: whether the trial will go on later, from its last checkpoint
+    paused = False  #: whether the trial will go on later, from its last checkpoint; a signal does not say
 
-    def __init__(self) -> None:
-        super().__init__(0)
+    def __init__(self, status: int = 0) -> None:
+        super().__init__(status)
 
 
 class Paused(Stopped):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 import shutil
 import traceback
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Protocol, Sequence
+from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, Optional, Protocol, Sequence, TypeVar,
+                    cast)
 
 from ._metrics import flatten, whole
 from .errors import Paused, RestoreError, StartError, Stopped, UnknownFormat
@@ -76,6 +78,24 @@ class Trial:
     export_dir: str = ""
 
 
+_T = TypeVar("_T", bound=Callable[..., Any])
+
+
+def _uninterrupted(method: _T) -> _T:
+    """Lets no stop interrupt the method: it comes after it."""
+
+    @functools.wraps(method)
+    def run(self: Run, *args: Any, **kwargs: Any) -> Any:
+        self._inside += 1
+        try:
+            return method(self, *args, **kwargs)
+        finally:
+            self._inside -= 1
+            self._interrupt()
+
+    return cast(_T, run)
+
+
 class Run:
     """One attempt of one trial. It is for the thread that trains."""
 
@@ -92,6 +112,44 @@ class Run:
         self._iteration = trial.iteration
         self._done = False
         self._export: Optional[Export] = None
+        self._training = False  # the author's code runs
+        self._inside = 0  # calls of this object that it is in
+        self._signalled = False  # a stop may have come since
+        self._told = False  # the author's code knows of it, and may clean up
+
+    def signalled(self) -> None:
+        """A stop may have come: raises Stopped where the author's code trains between reports.
+        For the thread that trains; a signal's handler calls it."""
+        self._signalled = True
+        self._interrupt()
+
+    def _interrupt(self) -> None:
+        if not self._signalled or self._inside or self._told or not self._training:
+            return
+        self._inside += 1  # or another signal would come between
+        try:
+            self._signalled = False
+            self._hear(self._link.poll())
+        finally:
+            self._inside -= 1
+        if self._stop and not self._stop_dir:
+            raise self._end()
+
+    def _end(self) -> Stopped:
+        """What is raised to end the training. From then on nothing interrupts it."""
+        self._told = True
+        assert self._stop
+        return self._stop
+
+    @contextlib.contextmanager
+    def trains(self) -> Iterator[None]:
+        """Runs the author's code."""
+        self._training = True
+        try:
+            self._interrupt()
+            yield
+        finally:
+            self._training = False
 
     @property
     def params(self) -> Mapping[str, Any]:
@@ -120,15 +178,18 @@ class Run:
         return self._iteration
 
     @property
+    @_uninterrupted
     def stopped(self) -> bool:
-        """Whether the trial was told to stop: for code that does not report for long."""
+        """Whether the trial was told to stop: for threads, and code that no exception may end."""
         self._hear(self._link.poll())
         return self._stop is not None
 
+    @_uninterrupted
     def log(self, text: str) -> None:
         """Writes to the trial's log."""
         self._link.send({"kind": LOG, "text": cut(text)})
 
+    @_uninterrupted
     def report(self, metrics: Optional[Mapping[str, Any]] = None, *, iteration: Optional[int] = None,
                save: Optional[Save] = None, checkpoint: Any = None, done: bool = False, **more: Any) -> None:
         """Hands over one result and returns when the trial may go on.
@@ -144,7 +205,7 @@ class Run:
         saved.encode()  # a message carries no other path; the error is the author's to see
         self._hear(self._link.poll())
         if self._stop and not self._stop_dir:
-            raise self._stop
+            raise self._end()
         self._iteration = number or self._iteration + 1
         self._reported += 1
         self._done = done
@@ -195,7 +256,7 @@ class Run:
         while True:
             saved = self._carry_out_saves(save)
             if self._stop:
-                raise self._stop
+                raise self._end()
             if saved and done:
                 return
             if not saved and self._reported - self._granted <= ahead:
@@ -250,9 +311,10 @@ def attempt(trainable: Trainable, run: Run) -> Told:
     """Runs the author's code; returns the run's last event."""
     ended: Told = {"kind": ENDED}
     try:
-        results = trainable.train(run)
-        if inspect.isgenerator(results):
-            _report_all(run, results)
+        with run.trains():
+            results = trainable.train(run)
+            if inspect.isgenerator(results):
+                _report_all(run, results)
     except Stopped:
         pass
     except SystemExit as e:
@@ -271,11 +333,12 @@ def attempt(trainable: Trainable, run: Run) -> Told:
 
 def _report_all(run: Run, results: Any) -> None:
     """Reports what a generator yields; when the trial is stopped, its `yield` raises Stopped."""
-    for metrics in results:
-        try:
+    try:
+        for metrics in results:
             run.report(metrics)
-        except Stopped as stop:
-            with contextlib.suppress(StopIteration):
-                results.throw(stop)
-            results.close()
-            return
+    except Stopped as stop:
+        if inspect.getgeneratorstate(results) != inspect.GEN_SUSPENDED:
+            raise  # it came from within
+        with contextlib.suppress(StopIteration):
+            results.throw(stop)
+        results.close()
