@@ -7,6 +7,7 @@ import { createConnection } from "node:net";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { flatten } from "./metrics.js";
+import { listen, tell } from "./stop.js";
 
 /** @typedef {import("./metrics.js").Metrics} Metrics */
 /** @typedef {"continue" | "pause" | "stop"} Decision */
@@ -42,7 +43,8 @@ export function checkpoint() {
 
 /**
  * Reports one result and waits for what becomes of the trial. After "pause" and
- * "stop" the program shall exit.
+ * "stop" the program shall exit; it has the time that stop_grace says. Once a program has
+ * reported, SIGTERM does not end it: it is told "stop" by its next report, or see stopped.
  *
  * With `save`, a directory is made that save writes the state into before the
  * result is reported; `checkpoint` is one that is there already. Outside of a trial
@@ -58,10 +60,14 @@ export async function report(metrics, { iteration, checkpoint, save } = {}) {
     console.log(JSON.stringify(flat));
     return "continue";
   }
+  listen();
   const dir = save ? await saved(save) : checkpoint && resolve(checkpoint);
   const answer = await channel(path).ask({ metrics: flat, iteration, checkpoint: dir });
   if (answer.error) {
     throw new Error(`the report was refused: ${answer.error}`);
+  }
+  if (answer.decision !== "continue") {
+    tell(answer.decision === "pause");
   }
   return answer.decision;
 }

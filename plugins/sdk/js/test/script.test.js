@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -73,4 +73,86 @@ test("a report that is refused, and a host that is gone", async (t) => {
   await new Promise((resolve) => server.listen(socket, () => resolve(undefined)));
   await assert.rejects(run({ TUNEHOST_CHANNEL: socket }), /the report was refused: metric "a b" has a bad name/);
   await assert.rejects(run({ TUNEHOST_CHANNEL: join(dir, "none") }), /cannot connect to the report channel/);
+});
+
+/**
+ * Runs a program that says "begun" when it is to be stopped; "again" has it stopped once more.
+ * @param {string} text
+ * @param {Record<string, string>} [env]
+ * @returns {Promise<{code: number | null, signal: string | null, out: string, err: string}>}
+ */
+function stop(text, env = { TUNEHOST_TRIAL_ID: "00000" }) {
+  const cwd = new URL("..", import.meta.url);
+  const child = spawn(process.execPath, ["--input-type=module", "-e", text], { cwd, env: { PATH: process.env.PATH, ...env } });
+  let [out, err] = ["", ""];
+  child.stderr.on("data", (data) => { err += data; });
+  child.stdout.on("data", (data) => {
+    out += data;
+    if (/(begun|again)\n$/.test(String(data))) {
+      child.kill("SIGTERM");
+    }
+  });
+  return new Promise((resolve) => child.on("close", (code, signal) => resolve({ code, signal, out, err })));
+}
+
+const sleep = `
+  import { setTimeout as sleep } from "node:timers/promises";
+  import { report, stopped, StoppedError } from "tunehost";
+`;
+
+test("a stop between reports aborts the signal, once, and is no failure", async () => { // B-150
+  assert.deepEqual(await stop(`${sleep}
+    try {
+      const long = sleep(1e9, undefined, { signal: stopped() });
+      console.log("begun");
+      await long;
+    } finally {
+      process.once("SIGTERM", () => console.log("clean"));
+      console.log("again");
+      while (process.listenerCount("SIGTERM") > 1) await sleep(1);
+    }
+  `), { code: 143, signal: null, out: "begun\nagain\nclean\n", err: "" });
+  const reason = await stop(`${sleep}
+    const signal = stopped();
+    setInterval(() => signal.throwIfAborted(), 1);
+    signal.addEventListener("abort", () => console.log(signal.reason instanceof StoppedError, signal.reason.paused));
+    console.log("begun");
+  `);
+  assert.deepEqual(reason, { code: 143, signal: null, out: "begun\ntrue false\n", err: "" });
+});
+
+test("other errors are printed after a stop, too", async () => {
+  const { code, err } = await stop(`${sleep}
+    stopped().addEventListener("abort", () => setImmediate(() => { throw new Error("cannot save"); }));
+    setInterval(() => {}, 1e9);
+    console.log("begun");
+  `);
+  assert.equal(code, 1);
+  assert.match(err, /Error: cannot save/);
+});
+
+test("who does not ask is ended by SIGTERM", async () => {
+  const text = `import "tunehost"; setInterval(() => {}, 1e9); console.log("begun");`;
+  assert.equal((await stop(text)).signal, "SIGTERM");
+  assert.equal((await stop(`${sleep} stopped(); ${text}`, {})).signal, "SIGTERM");
+  assert.equal((await stop(`${sleep} stopped(); ${text}`, { TUNEHOST_TRIAL_ID: "0", TUNEHOST_SDK_PID: "1" })).signal, "SIGTERM");
+});
+
+test("after a report SIGTERM waits for the next one, whose answer it is", async (t) => { // B-150
+  const answers = ['{"decision":"continue"}', '{"decision":"stop"}'];
+  const server = createServer((socket) => {
+    createInterface({ input: socket }).on("line", () => socket.write(`${answers.shift()}\n`));
+  });
+  t.after(() => server.close());
+  const socket = join(dir, "stop");
+  await new Promise((resolve) => server.listen(socket, () => resolve(undefined)));
+  assert.deepEqual(await stop(`${sleep}
+    await report({ loss: 1 });
+    const told = new Promise((resolve) => process.once("SIGTERM", resolve));
+    const ticking = setInterval(() => {}, 1e9);
+    console.log("begun");
+    await told;
+    clearInterval(ticking);
+    console.log(await report({ loss: 2 }), stopped().aborted);
+  `, { TUNEHOST_TRIAL_ID: "00000", TUNEHOST_CHANNEL: socket }), { code: 0, signal: null, out: "begun\nstop true\n", err: "" });
 });

@@ -6,6 +6,7 @@
  * @module tunehost
  */
 export { report, params, checkpoint, trial } from "./script.js";
+export { stopped } from "./stop.js";
 export { scheduler, searcher, serve, trainable } from "./plugin.js";
 export { RestoreError, StartError, StoppedError } from "./errors.js";
 export { EXHAUSTED, WAIT } from "./answers.js";

@@ -27,7 +27,8 @@ export declare function params<T extends Record<string, any>>(defaults?: T): T &
 export declare function checkpoint(): string | null;
 /**
  * Reports one result and waits for what becomes of the trial. After "pause" and
- * "stop" the program shall exit.
+ * "stop" the program shall exit; it has the time that stop_grace says. Once a program has
+ * reported, SIGTERM does not end it: it is told "stop" by its next report, or see stopped.
  *
  * With `save`, a directory is made that save writes the state into before the
  * result is reported; `checkpoint` is one that is there already. Outside of a trial
