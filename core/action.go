@@ -65,6 +65,11 @@ type (
 		// CheckpointSaved where it was made to survive all the same.
 		Memory bool
 	}
+	// KillAttempt: an attempt that was told to stop has no time for it.
+	KillAttempt struct {
+		Trial   TrialNo
+		Attempt uint32
+	}
 	// DropState: what is held of a trial in memory is not needed any more.
 	DropState struct {
 		Trial TrialNo
@@ -102,6 +107,7 @@ func (RunAhead) action()         {}
 func (SaveAttempt) action()      {}
 func (TakeCheckpoint) action()   {}
 func (StopAttempt) action()      {}
+func (KillAttempt) action()      {}
 func (DeleteCheckpoint) action() {}
 func (DropState) action()        {}
 func (SetTimer) action()         {}

@@ -36,7 +36,7 @@ func (m *Machine) stopAttempt(no TrialNo, why intent, text string) {
 		return // told already, or gone
 	}
 	stop := StopAttempt{Trial: no, Attempt: t.attempt, Paused: why.pauses() || why == toRequeue}
-	if m.savesAtStop(t, why) {
+	if !m.closing.atOnce && m.savesAtStop(t, why) {
 		stop.SaveID = m.newCheckpointID(t)
 		l.saving++
 		if stop.Memory = m.holdsInMemory(why); stop.Memory {
@@ -44,6 +44,13 @@ func (m *Machine) stopAttempt(no TrialNo, why intent, text string) {
 		}
 	}
 	m.do(stop)
+}
+
+// killAttempt ends an attempt that was told to stop, without the time to do so.
+func (m *Machine) killAttempt(no TrialNo) {
+	if l := m.liveOf(no); l.placed && !l.over {
+		m.do(KillAttempt{Trial: no, Attempt: m.trials[no].attempt})
+	}
 }
 
 func (e *AttemptEnded) apply(m *Machine) {
@@ -267,7 +274,7 @@ func (m *Machine) fail(no TrialNo, err string) {
 func (m *Machine) afterFailure(no TrialNo, err string) {
 	switch limit := m.spec.Budget.TrialsFailed; {
 	case m.spec.FailRaise:
-		m.end(Failed, err)
+		m.endAtOnce(err)
 	case m.spec.FailFast:
 		m.end(Finished, "a trial failed, and fail_fast is set")
 	case limit > 0 && m.counts[Errored] >= int(limit):

@@ -162,6 +162,7 @@ func (e *SaveFailed) apply(m *Machine) {
 	switch {
 	case e.ID == l.holding:
 		m.stateLost(e.Trial, e.Error)
+	case m.closing.atOnce: // it was killed while it saved, and goes on from an older one
 	case !l.over && (l.intent == noIntent || l.intent.pauses()), handed && l.endedWell():
 		m.stopAttempt(e.Trial, toFail, "its checkpoint could not be saved: "+e.Error)
 	case handed && l.intent == toStop:

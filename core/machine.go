@@ -101,6 +101,7 @@ type owed struct {
 type closing struct {
 	outcome Outcome // 0: it is not
 	reason  string
+	atOnce  bool // nothing is saved, and nobody has time to clean up
 }
 
 // ErrFinished is returned for a step asked of a finished experiment (B-004).
@@ -254,10 +255,28 @@ func (m *Machine) end(o Outcome, reason string) {
 	if m.closing.outcome >= o {
 		return
 	}
-	m.closing = closing{o, reason}
+	m.closing = closing{outcome: o, reason: reason, atOnce: m.closing.atOnce}
 	keep := o == InterruptedByUser || o == Failed
 	for no := range m.trials {
 		m.endTrial(TrialNo(no), keep, reason)
+	}
+}
+
+// endAtOnce is end for a user who wants to leave at the first failure: what runs is
+// killed, also what was told to stop before and has time for it.
+func (m *Machine) endAtOnce(reason string) {
+	if m.closing.outcome >= Failed {
+		return
+	}
+	m.closing.atOnce = m.since(RulesV2)
+	m.end(Failed, reason)
+	if !m.closing.atOnce {
+		return
+	}
+	for no := range m.trials {
+		if t := &m.trials[no]; t.state == Running {
+			m.killAttempt(TrialNo(no))
+		}
 	}
 }
 

@@ -21,6 +21,7 @@ const (
 	//   - A trial that goes on with other parameters or from another trial's checkpoint
 	//     begins a new line of values (B-154).
 	//   - A trial that never ran is told apart when the experiment ends.
+	//   - fail_fast: raise kills what runs (B-073).
 	RulesV2
 
 	// NewestRules are those of new experiments.

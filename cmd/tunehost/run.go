@@ -118,9 +118,21 @@ func (a *app) drive(f *runFlags, run func(context.Context) (host.Ended, error)) 
 		return err
 	}
 	if ended.Outcome == core.Failed { // whatever else is shown or is not (B-077)
-		fmt.Fprintf(a.err, "tunehost: the experiment has failed and is saved: %s\n", strings.ReplaceAll(ended.Reason, "\n", "; "))
+		fmt.Fprintf(a.err, "tunehost: the experiment has failed and is saved: %s\n", untraced(ended.Reason))
 	}
 	return f.verdict(ended)
+}
+
+// untraced is a failure on one line, without the traceback below it.
+func untraced(reason string) string {
+	var lines []string
+	for line := range strings.Lines(reason) {
+		if strings.HasPrefix(line, "Traceback") || strings.TrimLeft(line, " \t") != line {
+			break
+		}
+		lines = append(lines, strings.TrimRight(line, "\n"))
+	}
+	return strings.Join(lines, "; ")
 }
 
 // verdict is the exit status of a run that came to its end (B-078).

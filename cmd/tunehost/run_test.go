@@ -124,6 +124,10 @@ func TestFailureIsSaid(t *testing.T) {
 			t.Errorf("%v: %q, want %q", args, p.err.String(), want)
 		}
 	}
+	p := play(host.Ended{Outcome: core.Failed, Reason: "ValueError: no\nTraceback (most recent call last):\n  File \"a.py\""}, nil)
+	if p.exit("run", "x.yaml"); p.err.String() != "tunehost: the experiment has failed and is saved: ValueError: no\n" {
+		t.Error(p.err.String())
+	}
 	if p := play(host.Ended{Outcome: core.StoppedByUser}, nil); p.exit("run", "x.yaml") != exitWell || p.err.Len() > 0 {
 		t.Error(p.err.String())
 	}

@@ -123,6 +123,10 @@ func (a *audit) action(x core.Action) error {
 		if x.SaveID != 0 {
 			a.trials[x.Trial].saves[x.SaveID] = nil // of whatever comes last
 		}
+	case core.KillAttempt:
+		if t := a.live(x.Trial, x.Attempt); t == nil || t.ended {
+			return errors.New("it does not run")
+		}
 	case core.Warn:
 		return a.refusedResize(x)
 	case core.DeleteCheckpoint:

@@ -54,6 +54,8 @@ func (s *Story) print(a core.Action) string {
 			return fmt.Sprintf("stop %d, saving as #%d\n", a.Trial, a.SaveID)
 		}
 		return fmt.Sprintf("stop %d\n", a.Trial)
+	case core.KillAttempt:
+		return fmt.Sprintf("kill %d\n", a.Trial)
 	case core.DropState:
 		return fmt.Sprintf("drop %d's #%d from memory\n", a.Trial, a.ID)
 	case core.DeleteCheckpoint:

@@ -100,6 +100,21 @@ func (t *Driver) stopLater(a core.StopAttempt, dir string) {
 	t.send()
 }
 
+// killRun ends a run that was told to stop without the rest of its grace.
+func (t *Driver) killRun(a core.KillAttempt) {
+	var told *run
+	t.with(a.Trial, a.Attempt, func(r *run) {
+		if r.timer != nil {
+			r.timer()
+			told = r
+		}
+	})
+	if told != nil {
+		t.send() // the order to stop comes first
+		t.kill(told)
+	}
+}
+
 // kill is for a run whose grace is over: first its context, then its process.
 func (t *Driver) kill(r *run) {
 	t.mu.Lock()

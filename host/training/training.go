@@ -176,6 +176,8 @@ func (t *Driver) do(ctx context.Context, w Work) {
 		t.take(a, w.Dir)
 	case core.StopAttempt:
 		t.stopRun(a, w.Dir)
+	case core.KillAttempt:
+		t.killRun(a)
 	case core.DropState:
 		t.drop(a)
 	}

@@ -424,3 +424,17 @@ func TestStoppedWhileItStarts(t *testing.T) {
 		t.Errorf("it ends with %+v", end)
 	}
 }
+
+// B-073: one that has no time for its grace is killed at once, after it was told to stop.
+func TestKilledWithoutGrace(t *testing.T) {
+	x, p := trains(t, clock.System{}, func(o *Options) { o.Grace, o.Shared = time.Hour, false })
+	dir := x.Storage.Trial("0")
+	x.Put(Work{Action: core.StopAttempt{Trial: 0, Attempt: 1}, Dir: dir})
+	x.Put(Work{Action: core.KillAttempt{Trial: 0, Attempt: 1}, Dir: dir})
+	x.Flush()
+	soon(t, "the order to die", func() bool { return p.told(train.Kill) })
+	if !p.told(train.Stop) {
+		t.Error("it was not told to stop")
+	}
+	heardOf(t, x)
+}

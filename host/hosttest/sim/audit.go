@@ -241,6 +241,8 @@ func hashAction(a core.Action) uint64 {
 		return mix(6, uint64(a.Trial), uint64(a.Attempt), uint64(a.ID), a.Iteration)
 	case core.StopAttempt:
 		return mix(7, uint64(a.Trial), uint64(a.Attempt), uint64(a.SaveID), truth(a.Paused))
+	case core.KillAttempt:
+		return mix(13, uint64(a.Trial), uint64(a.Attempt))
 	case core.DeleteCheckpoint:
 		return mix(8, uint64(a.Trial), uint64(a.ID))
 	case core.SetTimer:

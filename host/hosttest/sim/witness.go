@@ -50,6 +50,10 @@ func (w *world) Do(a core.Action) {
 		w.take(a)
 	case core.StopAttempt:
 		w.stop(a)
+	case core.KillAttempt:
+		w.heard(a.Trial, a.Attempt, func(p *proc) {
+			w.of(p, 0, func() { w.end(p, core.AttemptEnded{}) })
+		})
 	case core.SetTimer:
 		w.timer(a.At)
 	}
