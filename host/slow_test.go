@@ -11,8 +11,10 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/clock/clocktest"
+	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/inbox"
+	"github.com/tunehost/tunehost/host/stoprules"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/searchers/random"
 )
@@ -51,6 +53,27 @@ type dawdling struct {
 func (d *dawdling) Suggest(ctx context.Context, r []sdk.Request) (sdk.Suggestions, error) {
 	d.clock.Jump(3 * time.Second)
 	return d.Searcher.Suggest(ctx, r)
+}
+
+// slowly is a crew that takes its time over each action.
+type slowly struct{ clock *clocktest.Warp }
+
+func (s slowly) Do(core.Action) { s.clock.Jump(3 * time.Second) }
+func (s slowly) Flush()         {}
+
+// B-126: a step of the loop that takes too long is named with its time, once.
+func TestSlowStepsAreNamedOnce(t *testing.T) {
+	clock := clocktest.New(1)
+	l, seen := lagging(clock)
+	l.record, l.crew, l.rules, l.names, l.heard = &narrow{t: t}, slowly{clock}, stoprules.New(&config.Experiment{}), newNames(), func(core.Event) {}
+	for _, e := range []core.Event{&core.ExperimentStarted{Spec: core.Spec{Trials: 1}}, &core.HostStarted{}, &core.TrialGiven{}, &core.TrialGiven{}} {
+		if err := l.stepAll([]inbox.News{{Event: e}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := strings.Count(seen.String(), "the loop's step took"); got != 1 {
+		t.Errorf("it is said %d times, want once:\n%s", got, seen)
+	}
 }
 
 // lagging is a loop without anything to do, and what it logs.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -61,15 +63,12 @@ func (s *scripted) Request(context.Context, []byte) ([]byte, error) { return nil
 func (s *scripted) Kill()                                           { s.once.Do(func() { close(s.killed) }) }
 func (s *scripted) Close() error                                    { s.Kill(); return nil }
 
-func (s *scripted) told(kind train.CommandKind) bool {
+func (s *scripted) told(kind train.CommandKind) bool { return s.count(kind) > 0 }
+
+func (s *scripted) last() train.Command {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, c := range s.commands {
-		if c.Kind == kind {
-			return true
-		}
-	}
-	return false
+	return s.commands[len(s.commands)-1]
 }
 
 func (s *scripted) count(kind train.CommandKind) (n int) {
@@ -241,6 +240,37 @@ func TestCheckpointOfNoSense(t *testing.T) {
 		}
 	}
 	t.Errorf("nobody hears of it: %+v", list)
+}
+
+// B-126: a save that takes longer than its limit is named with its time, once.
+func TestSlowSavesAreNamedOnce(t *testing.T) {
+	said, clock := &screenful{}, clocktest.New(1)
+	x, p := trains(t, clock, func(o *Options) {
+		o.Log, o.Saved = hostlog.Open(io.Discard, hostlog.NewScreen(said, "")), func(string) { clock.Jump(11 * time.Second) }
+	})
+	for id := range uint32(3) {
+		p.say <- []train.Event{{Kind: train.Result, Run: 1, Metrics: []sdk.Metric{{Name: "score"}}}}
+		x.Put(Work{Action: core.ContinueAttempt{Trial: 0, Attempt: 1, Credits: 1}})
+		x.Put(Work{Action: core.SaveAttempt{Trial: 0, Attempt: 1, ID: id + 1, Iteration: uint64(id) + 1}, Dir: x.Storage.Trial("0")})
+		x.Flush()
+		soon(t, "the order to save", func() bool { return p.count(train.Save) == int(id)+1 })
+		if err := os.WriteFile(filepath.Join(p.last().Dir, "model"), []byte{byte(id)}, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p.say <- []train.Event{{Kind: train.Saved, Run: 1}}
+		soon(t, "the checkpoint", func() bool { return saved(x) })
+	}
+	if got := strings.Count(said.String(), "saving a checkpoint took 11"); got != 1 {
+		t.Errorf("it is said %d times, want once: %s", got, said)
+	}
+}
+
+// saved says whether news of a checkpoint has come.
+func saved(x *Driver) bool {
+	return slices.ContainsFunc(x.Inbox.Take(nil), func(n inbox.News) bool {
+		_, ok := n.Event.(*core.CheckpointSaved)
+		return ok
+	})
 }
 
 // B-070, B-023: one that talks nonsense is told to stop, then killed; one that
