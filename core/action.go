@@ -182,6 +182,8 @@ type Observation struct {
 	// Last: Done was said with it, or a rule stopped the trial with it.
 	Last   bool
 	Reason string
+	// Retried: it waits again (SawRequeued) because it failed, and Reason is its error.
+	Retried bool
 	// Runs is not 0 where it is of a suggestion with several runs, those from
 	// Trial on (Spec.Repeat). The searcher alone hears of it, and of nothing
 	// that single runs do. The listener finds their results in the machine.

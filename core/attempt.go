@@ -17,8 +17,12 @@ func (m *Machine) remove(no TrialNo, why string, judged bool) {
 	t := &m.trials[no]
 	t.reason, t.dropped = m.text(why), !judged
 	m.move(no, Terminated)
-	m.forget(no)
-	delete(m.asked, no)
+	if !m.neverStarted(t) {
+		m.forget(no)
+		delete(m.asked, no)
+	} else if !m.since(RulesV2) {
+		m.forgo(no) // later rules keep the checkpoint that it would start from
+	}
 	m.tell(Observation{Kind: SawRemoved, To: ToAll, Trial: no, Attempt: t.attempt, Iteration: t.iteration, Last: judged, Reason: why})
 }
 
@@ -258,7 +262,7 @@ func (m *Machine) failed(no TrialNo, err string, e *AttemptEnded) {
 	m.lose(no)
 	m.move(no, Pending)
 	m.enqueue(no, false)
-	m.tell(Observation{Kind: SawRequeued, To: ToReporters, Trial: no, Attempt: t.attempt, Reason: why})
+	m.tell(Observation{Kind: SawRequeued, To: ToReporters, Trial: no, Attempt: t.attempt, Reason: why, Retried: true})
 }
 
 // fail ends a trial in ERROR.

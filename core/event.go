@@ -184,6 +184,15 @@ type (
 		Trial TrialNo
 		// Scratch: without its checkpoints.
 		Scratch bool
+		// Fresh: without its checkpoints and in a new directory; what it left in
+		// the old one stays.
+		Fresh bool
+		// Unstarted: the trial is not in ERROR, but was ended before it had ever
+		// started ([View].NeverStarted).
+		Unstarted bool
+		// Steered: it was asked of a host at work. Where the experiment is ending
+		// by then, nothing is reset.
+		Steered bool
 	}
 	// Interrupted: the host was told to leave; what runs goes on when the
 	// experiment is taken up again (B-024).

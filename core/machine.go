@@ -36,8 +36,9 @@ type Machine struct {
 	// overcommitted is what the trial asks for that runs beyond what is free
 	// (Spec.Overcommit); nil: none does.
 	overcommitted *resource.Request
-	losses        map[TrialNo]uint32 // how often each was lost with its node
-	first         map[TrialNo]span   // parameters before an exploit
+	losses        map[TrialNo]uint32   // how often each was lost with its node
+	first         map[TrialNo]span     // parameters before an exploit
+	left          map[TrialNo]leftDirs // directories that the trial writes to no more
 
 	freeLives []int32
 	counts    [states]int
@@ -46,6 +47,7 @@ type Machine struct {
 	// unfinished counts trials that are not in a final state.
 	unfinished int
 	planned    int64 // trials that count towards Spec.Trials
+	unstarted  int   // trials that were ended before they had ever started
 
 	metricNames []string // by MetricID
 	metricIDs   map[string]MetricID
@@ -120,6 +122,7 @@ func New() *Machine {
 		inMemory:    map[TrialNo]checkpoint{},
 		asked:       map[TrialNo]resource.Request{},
 		first:       map[TrialNo]span{},
+		left:        map[TrialNo]leftDirs{},
 		metricNames: []string{""},
 		metricIDs:   map[string]MetricID{},
 		owed:        map[uint64]owed{},

@@ -19,7 +19,8 @@ const (
 	Running
 	// Paused holds nothing and waits to be resumed or stopped.
 	Paused
-	// Terminated ended well or was stopped; final.
+	// Terminated ended well or was stopped; left by a reset only, and only where
+	// the trial never started.
 	Terminated
 	// Errored ended in an error that is not retried; left by a reset only.
 	Errored
@@ -42,7 +43,7 @@ var moves = [states]uint8{
 	Pending:    1<<Running | 1<<Paused | 1<<Terminated | 1<<Errored,
 	Running:    1<<Pending | 1<<Paused | 1<<Terminated | 1<<Errored,
 	Paused:     1<<Pending | 1<<Terminated,
-	Terminated: 0,
+	Terminated: 1 << Pending,
 	Errored:    1 << Pending,
 }
 
@@ -163,7 +164,13 @@ func (m *Machine) move(no TrialNo, to State) {
 	if t.state.Final() {
 		m.unfinished++
 	}
+	if m.neverStarted(t) {
+		m.unstarted--
+	}
 	t.state = to
+	if m.neverStarted(t) {
+		m.unstarted++
+	}
 	if to.Final() {
 		m.unfinished--
 		t.ended = m.now

@@ -53,18 +53,41 @@ func (m *Machine) userPause(no TrialNo) {
 }
 
 func (e *TrialReset) apply(m *Machine) {
-	if !m.exists(e.Trial) || m.trials[e.Trial].state != Errored {
+	if !m.resettable(e) {
 		return
 	}
 	t := &m.trials[e.Trial]
-	t.failures, t.noRestore, t.noStart = 0, e.Scratch, false
+	why := "reset after its error"
+	if e.Unstarted {
+		why = "it had never started, and is to run now"
+		t.reason = m.text(why)
+	}
+	t.failures, t.noRestore, t.noStart, t.dropped = 0, e.Scratch || e.Fresh, false, false
+	if e.Fresh {
+		m.leaveDir(e.Trial)
+	}
 	m.trustAgain(e.Trial)
 	m.reopen()
 	m.lose(e.Trial)
 	m.move(e.Trial, Pending)
 	m.enqueue(e.Trial, false)
-	m.tell(Observation{Kind: SawRequeued, To: ToReporters, Trial: e.Trial, Attempt: t.attempt, Reason: "reset after its error"})
+	m.tell(Observation{Kind: SawRequeued, To: ToReporters, Trial: e.Trial, Attempt: t.attempt, Reason: why})
 }
+
+// resettable: the trial is in the state that the event names, and an experiment
+// that a host at work is ending is not taken up again.
+func (m *Machine) resettable(e *TrialReset) bool {
+	if !m.exists(e.Trial) || e.Steered && m.closing.outcome != 0 {
+		return false
+	}
+	if e.Unstarted {
+		return m.neverStarted(&m.trials[e.Trial])
+	}
+	return m.trials[e.Trial].state == Errored
+}
+
+// neverStarted: the trial was ended while it waited for its first start.
+func (m *Machine) neverStarted(t *trial) bool { return t.state == Terminated && t.attempt == 0 }
 
 func (e *Interrupted) apply(m *Machine) { m.end(InterruptedByUser, "interrupted") }
 

@@ -28,6 +28,11 @@ type View struct {
 	// Saving says that a checkpoint is under way, Stopping that the attempt
 	// was told to end.
 	Saving, Stopping bool
+	// NeverStarted: it was ended before it had ever started. It is TERMINATED,
+	// and nothing of it was trained.
+	NeverStarted bool
+	// Held: it is PAUSED by the user, who alone lets it go on.
+	Held bool
 }
 
 // Trials is how many trials there are.
@@ -38,7 +43,8 @@ func (m *Machine) View(no TrialNo) View {
 	t := &m.trials[no]
 	v := View{Number: no, State: t.state, Attempt: t.attempt, Failures: t.failures, Results: t.results,
 		Iteration: t.iteration, Params: m.Params(no), Reason: m.texts[t.reason],
-		Started: t.started, Ended: t.ended, TrainNS: m.trainingTime(t)}
+		Started: t.started, Ended: t.ended, TrainNS: m.trainingTime(t),
+		NeverStarted: m.neverStarted(t), Held: t.held}
 	if i := m.newest(no); i >= 0 {
 		v.Checkpoint = m.ckpts[no][i].ref
 	}
@@ -122,6 +128,16 @@ func (m *Machine) Metrics() int { return len(m.metricNames) - 1 }
 // Count returns how many trials are in a state.
 func (m *Machine) Count(s State) int { return m.counts[s] }
 
+// NeverStarted is how many trials were ended before they had ever started. They are
+// among those that Count has as Terminated.
+func (m *Machine) NeverStarted() int { return m.unstarted }
+
+// OnHold says whether the user has paused the experiment as a whole.
+func (m *Machine) OnHold() bool { return m.onHold }
+
+// HeldByUser is how many trials are paused by the user.
+func (m *Machine) HeldByUser() int { return m.held }
+
 // Running is how many attempts hold resources.
 func (m *Machine) Running() int { return m.running }
 
@@ -172,6 +188,19 @@ func (m *Machine) Stuck() bool {
 		m.counts[Running] == 0 && m.counts[Pending] == 0 && m.counts[Paused] > 0 && m.held == 0
 }
 
+// Paused says whether the user alone can have anything go on: all of it was paused, or
+// each trial that is left.
+func (m *Machine) Paused() bool {
+	switch {
+	case m.outcome == Finished, m.outcome == StoppedByUser, m.outcome == 0 && m.closing.outcome != 0:
+		return false
+	case m.onHold:
+		return true
+	}
+	idle := m.counts[Running] == 0 && m.counts[Pending] == 0 && m.Quiescent()
+	return m.held > 0 && idle && (m.exhausted() || m.status == SearcherWaits)
+}
+
 // Decided is the number of the last observation that the scheduler's recorded
 // answers cover.
 func (m *Machine) Decided() uint64 { return m.decided }
@@ -206,6 +235,9 @@ func (m *Machine) EachCheckpoint(f func(CheckpointRef)) {
 		}
 		if x, ok := m.adopts[TrialNo(no)]; ok {
 			f(x.from.ref)
+		}
+		for _, c := range m.left[TrialNo(no)].checkpoints {
+			f(c.ref)
 		}
 	}
 }

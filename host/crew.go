@@ -34,6 +34,8 @@ type crew struct {
 	clock      clock.Clock
 	running    func() time.Duration // the running time now
 	stopTimer  func() bool
+	// showLater has the board written after a while; nil: nobody looks.
+	showLater func(time.Duration)
 	// manual hears of trials and timers instead, in ask and tell.
 	manual func(core.Action)
 }
@@ -66,7 +68,9 @@ func (c *crew) Flush() {
 		c.training.Flush()
 	}
 	c.publishing.Flush()
-	c.board.Write(false)
+	if wait := c.board.Write(false); wait > 0 && c.showLater != nil {
+		c.showLater(wait)
+	}
 }
 
 // tell hands an observation to each of those who shall hear it.
@@ -84,7 +88,7 @@ func (c *crew) tell(o core.Observation) {
 
 // delete removes a checkpoint, and its copy before it, once the record is safe.
 func (c *crew) delete(a core.DeleteCheckpoint) {
-	d, dir := c.trials.storage, c.trials.dir(a.Trial)
+	d, dir := c.trials.storage, c.trials.dirOf(a.Trial, a.ID)
 	remove := func() {
 		if err := d.RemoveCheckpoint(dir, a.ID); err != nil {
 			c.log.Warn("a checkpoint could not be deleted: " + err.Error())

@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/tunehost/tunehost/core"
@@ -88,6 +89,14 @@ func (s *session) holdStates(saves bool) *storage.Memory {
 	return m
 }
 
+// sweepTrial looks through all directories that the trial has had.
+func (s *session) sweepTrial(no core.TrialNo, needed func(id uint32) bool) (err error) {
+	for moved := range s.machine.Dirs(no) + 1 {
+		err = errors.Join(err, s.dir.SweepTrial(s.trials.dirAt(no, moved), needed))
+	}
+	return err
+}
+
 // sweep removes what earlier hosts left among the checkpoints: those that the
 // record does not name, half ones, and copies. It is done before any trial runs.
 func (s *session) sweep() {
@@ -97,8 +106,7 @@ func (s *session) sweep() {
 		if !s.machine.HadCheckpoint(no) {
 			continue
 		}
-		err := s.dir.SweepTrial(s.trials.dir(no), func(id uint32) bool { return needed[core.CheckpointRef{Trial: no, ID: id}] })
-		if err != nil {
+		if err := s.sweepTrial(no, func(id uint32) bool { return needed[core.CheckpointRef{Trial: no, ID: id}] }); err != nil {
 			s.log.Warn(s.trials.name(no) + ": what is left of its checkpoints could not be removed: " + err.Error())
 		}
 	}

@@ -201,7 +201,7 @@ func (x *examination) checkpoints(e *analysis.Experiment) {
 			return
 		}
 		seen[r] = true
-		m, err := storage.CheckCheckpoint(storage.CheckpointDir(e.TrialDir(r.Trial), r.ID), true)
+		m, err := storage.CheckCheckpoint(e.CheckpointDir(r), true)
 		if err != nil {
 			damaged[r.Trial] = append(damaged[r.Trial], err)
 			return

@@ -25,8 +25,8 @@ type Options struct {
 	// Sets override keys of the file, as KEY=VALUE.
 	Sets          []string
 	Storage, Name string
-	// Resume is auto, local, remote, prompt, errored_only, errored_restart
-	// or errored_resume; "" is auto.
+	// Resume is auto, local, remote, prompt, never, errored_only,
+	// errored_restart or errored_resume; "" is auto.
 	Resume string
 	// Resources replace what was found on this machine: cpu=16,gpu=2.
 	Resources string
@@ -58,6 +58,10 @@ type Options struct {
 	CallTimeout time.Duration
 	// Ask asks the user a question (Resume prompt).
 	Ask func(question string) bool
+	// Again says which trials that have ended run again, where an experiment goes on.
+	Again Again
+	// Exit is how signals reach the host; nil: they do not.
+	Exit *Exit
 	// inProcess runs bundled plugins in this process.
 	inProcess bool
 	// snapshotEvery replaces snapshotEvery; 0: it does not.
@@ -75,6 +79,20 @@ type Options struct {
 	// remote is the storage, where it is elsewhere; leases replaces its timing.
 	remote *remote
 	leases mirror.Timing
+	// note is what the user is told when the experiment begins.
+	note string
+}
+
+// Again says which trials that have ended are to run again (B-082).
+type Again struct {
+	// Errored: those in ERROR, from their beginning.
+	Errored bool
+	// Unstarted: those that were ended before they had ever started.
+	Unstarted bool
+	// Trials are numbers or ids of some in ERROR, which go on from their last
+	// checkpoint; with Fresh they begin again in a new directory.
+	Trials []string
+	Fresh  bool
 }
 
 // Ended is how a run came to its end.
@@ -105,6 +123,9 @@ func Run(ctx context.Context, o Options) (Ended, error) {
 	if err != nil {
 		return Ended{}, err
 	}
+	if e, err = o.anew(ctx, e); err != nil {
+		return Ended{}, err
+	}
 	return turn(ctx)(ready(ctx, o, e))
 }
 
@@ -132,7 +153,7 @@ func ready(ctx context.Context, o Options, e *config.Experiment) (s *session, er
 		}
 	}()
 	known := dir.Exists()
-	if !known && o.Resume != "" && o.Resume != "auto" && o.Resume != "prompt" {
+	if !known && !slices.Contains([]string{"", "auto", "prompt", "never"}, o.Resume) {
 		return nil, userError("%s: there is no experiment to go on with (--resume %s); leave --resume out to start one", dir.Path(), o.Resume)
 	}
 	if !known {
@@ -266,6 +287,9 @@ func (o *Options) mine(dir storage.Dir) error {
 func begin(o Options, e *config.Experiment, dir storage.Dir) (*session, error) {
 	s := newSession(o, e)
 	return s.after(func() error { return s.occupy(dir) }, func() error {
+		if o.note != "" {
+			s.log.Warn(o.note)
+		}
 		s.doubt(e)
 		return s.create()
 	})

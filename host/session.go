@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/tunehost/tunehost/core"
@@ -88,7 +89,8 @@ type session struct {
 	untold  []consulting.ScheduleWork
 	early   []report.Event // observations made before the drivers run
 	failure chan error
-	broken  bool // it ended with an error, which was told
+	summed  sync.Once // the last word was said
+	broken  bool      // it ended with an error, which was told
 	// reported is the last event that the files are known to have, toldBefore
 	// the last one of earlier hosts.
 	reported, toldBefore uint64
@@ -349,20 +351,6 @@ func (s *session) sameTrainer() error {
 		return userError("%s: its trials are trained by the caller of `tunehost asktell`; go on with that", s.dir.Path())
 	}
 	return userError("%s: its trials are trained by its trainable; go on with `tunehost run`, or give another --name", s.dir.Path())
-}
-
-// resets are the trials in ERROR that shall run again (B-082).
-func (s *session) resets() (events []core.Event) {
-	mode := s.options.Resume
-	if mode != "errored_only" && mode != "errored_restart" && mode != "errored_resume" {
-		return nil
-	}
-	for no := range core.TrialNo(s.machine.Trials()) {
-		if s.machine.State(no) == core.Errored {
-			events = append(events, &core.TrialReset{Trial: no, Scratch: mode != "errored_resume"})
-		}
-	}
-	return events
 }
 
 // prepare makes what listens to the machine.

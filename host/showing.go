@@ -13,6 +13,7 @@ import (
 	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/control"
+	"github.com/tunehost/tunehost/host/inbox"
 	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/report/files"
 	"github.com/tunehost/tunehost/host/report/jsonlines"
@@ -79,7 +80,9 @@ func (s *session) newProgress() *terminal.Progress {
 	p := terminal.New(s.board, o)
 	if o.Terminal {
 		s.screen.To(p)
+		s.options.Exit.shows()
 	}
+	s.crew.showLater = s.showLater()
 	return p
 }
 
@@ -95,11 +98,38 @@ func (s *session) draw(ctx context.Context) {
 
 // sumUp is the last word (B-123).
 func (s *session) sumUp() {
-	if s.options.JSON || s.options.Verbose == 0 {
-		return
-	}
-	s.board.Write(true)
-	end := terminal.End{Status: s.board.Status(), Dir: s.shortDir(), File: s.options.File, Args: s.options.args()}
+	s.summed.Do(func() {
+		s.board.Write(true)
+		end := s.end()
+		if objectives := s.machine.Spec().Objectives; len(objectives) > 1 {
+			end.Front = s.front(objectives)
+		}
+		for no := range core.TrialNo(s.machine.Trials()) {
+			if s.machine.State(no) == core.Errored && len(end.Failed) < maxFailedShown {
+				end.Failed = append(end.Failed, s.trials.report(no))
+			}
+		}
+		s.write(end)
+	})
+}
+
+// sumUpNow is sumUp while the loop is still at work: it says what the board has. What
+// would take long is left to commands that can be given later.
+func (s *session) sumUpNow() {
+	s.summed.Do(func() {
+		s.board.Leave()
+		if s.progress != nil {
+			_ = s.progress.Close() // what cannot be written is not shown
+		}
+		s.write(s.end())
+	})
+}
+
+// end is what the last word says of any experiment.
+func (s *session) end() terminal.End {
+	end := terminal.End{Status: s.board.Status(), Dir: s.shortDir(), File: s.options.File, Args: s.options.args(),
+		Several: len(s.experiment.Objectives) > 1}
+	end.OutOfTime = s.experiment.Budget.Time > 0 && end.Status.Elapsed >= s.experiment.Budget.Time
 	if s.remote != nil {
 		end.URL = s.remote.store.URL()
 	}
@@ -107,16 +137,48 @@ func (s *session) sumUp() {
 		shown := terminal.Detect(f, terminal.Brief, os.LookupEnv)
 		end.Color, end.Below = shown.Color, shown.Terminal
 	}
-	if objectives := s.machine.Spec().Objectives; len(objectives) > 1 {
-		end.Front = s.front(objectives)
-	}
-	for no := range core.TrialNo(s.machine.Trials()) {
-		if s.machine.State(no) == core.Errored && len(end.Failed) < maxFailedShown {
-			end.Failed = append(end.Failed, s.trials.report(no))
-		}
+	return end
+}
+
+func (s *session) write(end terminal.End) {
+	if s.options.JSON || s.options.Verbose == 0 {
+		return
 	}
 	if err := terminal.Summary(s.options.Stdout, end); err != nil {
 		s.log.Debug(err.Error())
+	}
+}
+
+// hint is what the user can do while the host is at work.
+func (s *session) hint(st report.Status) string {
+	switch {
+	case st.State == analysis.Running && s.options.Exit.Asked():
+		return "Ctrl-C once more leaves at once"
+	case st.Paused && st.State == analysis.Running:
+		return "`tunehost unpause " + s.shortDir() + "` goes on"
+	}
+	return ""
+}
+
+// sayPaused: an experiment that was paused when its last host ended still is.
+func (s *session) sayPaused() {
+	if s.begun && s.machine.Paused() {
+		s.log.Warn("the experiment is paused, as it was when its last host ended: `tunehost unpause " + s.shortDir() + "` goes on")
+	}
+}
+
+// showLater has the board written when it may be again, so that what came right after
+// the last time is not left out while nothing more happens.
+func (s *session) showLater() func(time.Duration) {
+	waiting := false // the loop's
+	return func(wait time.Duration) {
+		if waiting {
+			return
+		}
+		waiting = true
+		s.clock.AfterFunc(wait, func() {
+			s.inbox.Add([]inbox.News{{Query: func(*core.Machine) { waiting = false; s.board.Write(true) }}})
+		})
 	}
 }
 

@@ -43,6 +43,10 @@ func (s *session) first() ([]core.Event, error) {
 	if err != nil {
 		return nil, err
 	}
+	again, err := s.resets()
+	if err != nil {
+		return nil, err
+	}
 	var events []core.Event
 	if !s.begun {
 		events = append(events, &core.ExperimentStarted{Spec: spec})
@@ -56,7 +60,7 @@ func (s *session) first() ([]core.Event, error) {
 		// change and recording it.
 		events = append(events, &core.SettingsChanged{Spec: spec})
 	}
-	return slices.Concat(events, s.resets(), points, nodes), nil
+	return slices.Concat(events, again, points, nodes), nil
 }
 
 func (s *session) hostStarted() *core.HostStarted {
@@ -233,8 +237,8 @@ func (s *session) makeCrew() {
 	}
 	s.plugins.searched.Later, s.plugins.scheduled.Later = s.crew.publishing.Later, s.crew.publishing.Later
 	s.crew.running = s.running
-	s.board = telling.NewBoard(telling.BoardOptions{Machine: s.machine, Trial: s.trials.report, Running: s.running, Clock: s.clock,
-		Begin: report.Status{Name: e.Name, Dir: s.dir.Path(), State: analysis.Running, Planned: plannedRuns(e),
+	s.board = telling.NewBoard(telling.BoardOptions{Machine: s.machine, Trial: s.trials.report, Running: s.running, Clock: s.clock, Hint: s.hint,
+		Begin: report.Status{Grace: e.StopGrace, Name: e.Name, Dir: s.dir.Path(), State: analysis.Running, Planned: plannedRuns(e),
 			Objective: core.Objective{Metric: e.Objectives[0].Metric, Mode: modeOf(e.Objectives[0].Mode)}}})
 	s.crew.board = s.board
 	for _, w := range s.untold {
@@ -299,6 +303,9 @@ func (s *session) run(ctx context.Context) (Ended, error) {
 		return s.ended(), err
 	}
 	s.startDrivers(turning)
+	s.sayPaused()
+	s.options.Exit.host(s.sumUpNow)
+	defer s.options.Exit.host(nil)
 	deaf := s.listen(turning.Done())
 	go s.draw(turning)
 	s.loop.leave = ctx.Done()
@@ -324,7 +331,10 @@ func (s *session) run(ctx context.Context) (Ended, error) {
 		s.board.Write(true) // what is shown last is how it ended
 	}
 	s.stopDrivers(err != nil)
-	s.remote.finish(s)
+	if s.remote != nil {
+		s.options.Exit.remind() // copying may take a while
+		s.remote.finish(s)
+	}
 	if s.broken = err != nil; s.broken {
 		s.log.Info("the host stops: " + err.Error()) // the caller says it to the user
 	} else {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/control"
@@ -45,13 +46,55 @@ func (c *steering) Find(name string) (no uint32, err error) {
 // Stop implements control.Handler.
 func (c *steering) Stop(trial *uint32) error {
 	no, all := target(trial)
-	return c.post(&core.StopRequested{Trial: no, All: all, Reason: "stopped by the user"})
+	e := &core.StopRequested{Trial: no, All: all, Reason: "stopped by the user"}
+	if all {
+		return c.postLast(e)
+	}
+	return c.post(e)
 }
 
+// Interrupt implements control.Handler: as Ctrl-C does.
+func (c *steering) Interrupt() error { return c.postLast(&core.Interrupted{}) }
+
 // Pause implements control.Handler.
-func (c *steering) Pause(trial *uint32) error {
+func (c *steering) Pause(trial *uint32, force bool) error {
 	no, all := target(trial)
+	var lost losses
+	if err := c.look(func(m *core.Machine) { lost = lossesOf(m, no, all, c.s.running()-time.Duration(m.Now())) }); err != nil {
+		return err
+	}
+	if text := lost.text(c.s.trials.name); text != "" && !force {
+		return &control.LossError{What: text}
+	}
 	return c.post(&core.PauseRequested{Trial: no, All: all})
+}
+
+// Retry implements control.Handler (B-082).
+func (c *steering) Retry(trial uint32, fresh bool) error {
+	no := core.TrialNo(trial)
+	var before, after core.View
+	if err := c.look(func(m *core.Machine) { before = m.View(no) }); err != nil {
+		return err
+	}
+	if before.State != core.Errored {
+		return notFailed(c.s.trials.name(no), before)
+	}
+	c.s.inbox.Post(&core.TrialReset{Trial: no, Scratch: fresh, Fresh: fresh, Steered: true})
+	if err := c.look(func(m *core.Machine) { after = m.View(no) }); err != nil {
+		return err
+	}
+	if after.State == core.Errored && after.Attempt == before.Attempt {
+		return fmt.Errorf("the experiment is ending: when it has ended, `tunehost resume DIR --retry %d` runs the trial again", no)
+	}
+	return nil
+}
+
+// notFailed says why a trial is not run again.
+func notFailed(name string, v core.View) error {
+	if v.NeverStarted {
+		return fmt.Errorf("%s has not failed: it never started; `tunehost resume DIR --unstarted` runs such trials", name)
+	}
+	return fmt.Errorf("%s is %s: only a trial in ERROR can be run again", name, v.State)
 }
 
 // Unpause implements control.Handler.
@@ -71,6 +114,15 @@ func target(trial *uint32) (no core.TrialNo, all bool) {
 func (c *steering) post(e core.Event) error {
 	c.s.inbox.Post(e)
 	return c.look(func(*core.Machine) {})
+}
+
+// postLast is post for what ends the experiment: where nothing runs, it has ended before
+// it can be looked at again.
+func (c *steering) postLast(e core.Event) error {
+	if err := c.post(e); !errors.Is(err, core.ErrFinished) {
+		return err
+	}
+	return nil
 }
 
 // Add implements control.Handler (B-007).

@@ -20,11 +20,17 @@ type trials struct {
 	experiment *config.Experiment
 	storage    storage.Dir
 	seed       uint64
-	dirs       map[core.TrialNo]string // of trials that have not ended
+	dirs       map[core.TrialNo]trialDir // of trials that have not ended
+}
+
+// trialDir is a directory, after moved others.
+type trialDir struct {
+	moved int
+	dir   string
 }
 
 func newTrials(m *core.Machine, e *config.Experiment, d storage.Dir, seed uint64) *trials {
-	return &trials{machine: m, experiment: e, storage: d, seed: seed, dirs: map[core.TrialNo]string{}}
+	return &trials{machine: m, experiment: e, storage: d, seed: seed, dirs: map[core.TrialNo]trialDir{}}
 }
 
 func (t *trials) id(no core.TrialNo) string { return naming.ID(t.seed, uint32(no)) }
@@ -35,20 +41,30 @@ func (t *trials) name(no core.TrialNo) string { return fmt.Sprintf("trial %d (%s
 // dir is a trial's directory. The name is made once for each trial that runs,
 // of the parameters that it was created with.
 func (t *trials) dir(no core.TrialNo) string {
-	if dir, ok := t.dirs[no]; ok {
-		return dir
+	moved := t.machine.Dirs(no)
+	if known, ok := t.dirs[no]; ok && known.moved == moved {
+		return known.dir
 	}
-	dir := t.storage.Trial(t.dirName(no))
+	dir := t.dirAt(no, moved)
 	if t.machine.State(no).Final() {
 		delete(t.dirs, no)
 		return dir
 	}
-	t.dirs[no] = dir
+	t.dirs[no] = trialDir{moved, dir}
 	return dir
 }
 
-func (t *trials) dirName(no core.TrialNo) string {
-	return naming.Dir(t.experiment, t.seed, uint32(no), t.machine.FirstParams(no))
+// dirAt is one of the directories that a trial has had.
+func (t *trials) dirAt(no core.TrialNo, moved int) string {
+	return t.storage.Trial(naming.Dir(t.experiment, t.seed, uint32(no), t.machine.FirstParams(no), moved))
+}
+
+// dirOf is the one that a checkpoint lies in.
+func (t *trials) dirOf(no core.TrialNo, checkpoint uint32) string {
+	if moved := t.machine.DirOf(no, checkpoint); moved != t.machine.Dirs(no) {
+		return t.dirAt(no, moved)
+	}
+	return t.dir(no)
 }
 
 // start is what a trainable is told of an attempt.

@@ -70,7 +70,7 @@ at a time as fit, and finds the best.`,
 	}
 	add(running, a.runCommand(), a.resumeCommand(), a.validateCommand(), a.askTellCommand(), a.simulateCommand())
 	add(looking, a.lsCommand(), a.statusCommand(), a.trialsCommand(), a.bestCommand(), a.importanceCommand(), a.lineageCommand(), a.logsCommand(), a.watchCommand(), a.journalCommand(), a.replayCommand())
-	add(steering, a.stopCommand(), a.pauseCommand(), a.unpauseCommand(), a.addCommand())
+	add(steering, a.stopCommand(), a.interruptCommand(), a.pauseCommand(), a.unpauseCommand(), a.retryCommand(), a.addCommand())
 	add(other, a.reportCommand(), a.pluginsCommand(), a.conformanceCommand(), a.schemaCommand(), a.doctorCommand(), a.versionCommand())
 	root.SetHelpCommandGroupID(other)
 	root.SetCompletionCommandGroupID(other)
@@ -210,6 +210,12 @@ func (a *app) width() int {
 		return 80
 	}
 	return width
+}
+
+// interactive says whether a question would be answered by somebody.
+func (a *app) interactive() bool {
+	f, ok := a.in.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 func (a *app) terminal() bool { return a.width() > 0 }

@@ -25,7 +25,7 @@ With - the first line is the experiment, as JSON.
 		Args:    wants(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			o.File, o.Stderr, o.Verbose, o.Plugins = args[0], a.err, 1, plugins
-			_, err := a.untilSignalled(func(ctx context.Context) (host.Ended, error) {
+			_, err := a.untilSignalled(host.NewExit(a.err), func(ctx context.Context) (host.Ended, error) {
 				return host.Ended{}, host.AskTell(ctx, a.in, a.out, o)
 			})
 			return err

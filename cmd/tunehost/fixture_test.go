@@ -169,6 +169,7 @@ type steered struct {
 	mu       sync.Mutex
 	writer   *analysistest.Writer
 	listener net.Listener
+	loses    bool // by a pause
 }
 
 func (s *steered) apply(e core.Event) error {
@@ -201,7 +202,19 @@ func (s *steered) Stop(no *uint32) error {
 	return s.apply(&core.StopRequested{Trial: trial, All: all, Reason: "stopped by the user"})
 }
 
-func (s *steered) Pause(no *uint32) error {
+func (s *steered) Interrupt() error {
+	defer s.listener.Close()
+	return s.apply(&core.Interrupted{})
+}
+
+func (s *steered) Retry(no uint32, fresh bool) error {
+	return s.apply(&core.TrialReset{Trial: core.TrialNo(no), Fresh: fresh, Scratch: fresh, Steered: true})
+}
+
+func (s *steered) Pause(no *uint32, force bool) error {
+	if s.loses && !force {
+		return &control.LossError{What: "1 running trial has no checkpoint"}
+	}
 	trial, all := target(no)
 	return s.apply(&core.PauseRequested{Trial: trial, All: all})
 }

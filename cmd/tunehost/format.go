@@ -45,7 +45,11 @@ func counts(s *analysis.Status) string {
 	var parts []string
 	for _, state := range []core.State{core.Running, core.Pending, core.Paused, core.Terminated, core.Errored} {
 		if n := s.Counts[state]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, state))
+			text := fmt.Sprintf("%d %s", n, state)
+			if state == core.Terminated && s.NeverStarted > 0 {
+				text += fmt.Sprintf(", %d of them never started", s.NeverStarted)
+			}
+			parts = append(parts, text)
 		}
 	}
 	if len(parts) == 0 {

@@ -36,13 +36,17 @@ func (a *app) lsCommand() *cobra.Command {
 
 // listed is an experiment in the list, in the stable shape of `ls --json`.
 type listed struct {
-	Name    string          `json:"name"`
-	State   string          `json:"state"`
-	Trials  int             `json:"trials"`
-	Metric  string          `json:"metric"`
-	Best    *analysis.Float `json:"best"`
-	Changed time.Time       `json:"changed"`
-	Dir     string          `json:"dir"`
+	Name   string `json:"name"`
+	State  string `json:"state"`
+	Trials int    `json:"trials"`
+	// NeverStarted is how many of the trials were ended before they had ever
+	// started; Paused: the user has paused it.
+	NeverStarted int             `json:"never_started"`
+	Paused       bool            `json:"paused"`
+	Metric       string          `json:"metric"`
+	Best         *analysis.Float `json:"best"`
+	Changed      time.Time       `json:"changed"`
+	Dir          string          `json:"dir"`
 }
 
 func (a *app) ls(dir string, asJSON bool) error {
@@ -120,7 +124,8 @@ func experiments(dir string) ([]string, error) {
 
 func (a *app) list(dir string) (x listed, err error) {
 	err = a.with(dir, func(e *analysis.Experiment) error {
-		x = listed{Name: e.Name(), State: e.State(), Trials: e.Machine().Trials(), Changed: e.Changed().UTC(), Dir: e.Dir().Path(),
+		x = listed{Name: e.Name(), State: e.State(), Trials: e.Machine().Trials(),
+			NeverStarted: e.Machine().NeverStarted(), Paused: e.Machine().Paused(), Changed: e.Changed().UTC(), Dir: e.Dir().Path(),
 			Metric: e.Objectives()[0].Metric}
 		if mirror.IsURL(dir) {
 			x.Dir = dir
@@ -151,7 +156,25 @@ func (a *app) listRow(x *listed) []string {
 	if x.Best != nil {
 		best = number(float64(*x.Best))
 	}
-	return []string{listName(x), x.State, fmt.Sprint(x.Trials), best, x.Metric, ago(a.now(), x.Changed)}
+	return []string{listName(x), listState(x), listTrials(x), best, x.Metric, ago(a.now(), x.Changed)}
+}
+
+// listState is the state as people want it: what is paused does not run.
+func listState(x *listed) string {
+	switch {
+	case !x.Paused:
+		return x.State
+	case x.State == analysis.Running:
+		return "paused"
+	}
+	return x.State + ", paused"
+}
+
+func listTrials(x *listed) string {
+	if x.NeverStarted == 0 {
+		return fmt.Sprint(x.Trials)
+	}
+	return fmt.Sprintf("%d (%d never started)", x.Trials, x.NeverStarted)
 }
 
 // listName is an experiment's name, with its directory where that is called

@@ -57,6 +57,6 @@ func (a *app) replayed(dir string, uncompared []string) {
 
 // untilDone runs something that a signal ends.
 func (a *app) untilDone(f func(context.Context) error) error {
-	_, err := a.untilSignalled(func(ctx context.Context) (host.Ended, error) { return host.Ended{}, f(ctx) })
+	_, err := a.untilSignalled(host.NewExit(a.err), func(ctx context.Context) (host.Ended, error) { return host.Ended{}, f(ctx) })
 	return err
 }

@@ -16,7 +16,16 @@ import (
 	"github.com/tunehost/tunehost/host/nearest"
 )
 
-var resumeModes = []string{"auto", "local", "remote", "prompt", "errored_only", "errored_restart", "errored_resume"}
+var resumeModes = []string{"auto", "local", "remote", "prompt", "never", "errored_only", "errored_restart", "errored_resume"}
+
+// again are the flags that have trials run again which have ended.
+func (f *runFlags) again(flags *pflag.FlagSet) {
+	again := &f.Again
+	flags.BoolVar(&again.Errored, "errored", false, "run the trials that failed again, from their beginning")
+	flags.BoolVar(&again.Unstarted, "unstarted", false, "run the trials that were ended before they had ever started")
+	flags.StringArrayVar(&again.Trials, "retry", nil, "run the failed `TRIAL` again, from its last checkpoint; may be repeated")
+	flags.BoolVar(&again.Fresh, "fresh", false, "with --retry: from its beginning, in a new directory")
+}
 
 // runFlags are those of run and resume.
 type runFlags struct {
@@ -32,7 +41,11 @@ func (a *app) runCommand() *cobra.Command {
 		Long: `Run an experiment, or go on with it where it was.
 
 Ctrl-C once: the trials are stopped in order and the experiment can go on later.
+SIGTERM, SIGHUP and SIGUSR1 do the same, and so does tunehost interrupt DIR.
 Ctrl-C twice: everything is killed at once; what was recorded stays.
+
+An experiment of this name that is there is gone on with; with --resume never it is left
+as it is, and a new one gets the next free name, NAME-2 and so on.
 
 A finished experiment goes on with more trials (--set trials=200), and with --extend
 also with another searcher, another scheduler or a wider space. The searcher knows all
@@ -84,6 +97,7 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.noFail, "no-fail", false, "exit 0 even when trials have failed")
 	acceptFlag(flags, &f.Options)
 	trustDirFlag(flags, &f.Options)
+	f.again(flags)
 	jsonFlag(flags, &f.JSON, "print one JSON object a line for each event")
 }
 
@@ -99,6 +113,9 @@ func (f *runFlags) check() error {
 	if f.Verbose < 0 || f.Verbose > 3 {
 		return usage("-v %d: expected 0 (silent), 1 (status), 2 (brief results) or 3 (all results)", f.Verbose)
 	}
+	if f.Again.Fresh && len(f.Again.Trials) == 0 {
+		return usage("--fresh goes with --retry TRIAL")
+	}
 	for _, known := range append(resumeModes, "") {
 		if f.Resume == known {
 			return nil
@@ -113,7 +130,8 @@ func (a *app) drive(f *runFlags, run func(context.Context) (host.Ended, error)) 
 		return err
 	}
 	f.Stdout, f.Stderr, f.Terminal, f.Plugins, f.Ask = a.out, a.err, a.terminal(), plugins, a.ask
-	ended, err := a.untilSignalled(run)
+	f.Exit = host.NewExit(a.err)
+	ended, err := a.untilSignalled(f.Exit, run)
 	if err != nil {
 		return err
 	}
@@ -146,13 +164,13 @@ func (f *runFlags) verdict(ended host.Ended) error {
 	return nil
 }
 
-// untilSignalled ends the run's context with the first signal and everything
-// with the second (B-024).
-func (a *app) untilSignalled(run func(context.Context) (host.Ended, error)) (host.Ended, error) {
+// untilSignalled ends the run's context with the first signal and everything with the
+// second (B-024). SIGUSR1 is never the second: a batch system may send it more than once.
+func (a *app) untilSignalled(exit *host.Exit, run func(context.Context) (host.Ended, error)) (host.Ended, error) {
 	ctx, interrupt := context.WithCancel(context.Background())
 	defer interrupt()
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1)
 	defer signal.Stop(signals)
 	type end struct {
 		host.Ended
@@ -167,13 +185,16 @@ func (a *app) untilSignalled(run func(context.Context) (host.Ended, error)) (hos
 		select {
 		case x := <-ended:
 			return x.Ended, x.error
-		case <-signals:
-			if ctx.Err() != nil {
+		case s := <-signals:
+			switch {
+			case ctx.Err() == nil:
+				exit.Ask("tunehost: interrupting: the trials end in order; Ctrl-C once more leaves at once")
+				interrupt()
+			case s != syscall.SIGUSR1:
+				exit.Now()
 				a.engine.abort()
 				return host.Ended{}, exitError(exitInterrupted)
 			}
-			fmt.Fprintln(a.err, "tunehost: stopping; once more to leave at once")
-			interrupt()
 		}
 	}
 }

@@ -78,7 +78,7 @@ func (a *app) simulate(args []string, s *simulating) error {
 	}
 	var end host.Simulated
 	began := time.Now()
-	_, err := a.untilSignalled(func(ctx context.Context) (_ host.Ended, err error) {
+	_, err := a.untilSignalled(host.NewExit(a.err), func(ctx context.Context) (_ host.Ended, err error) {
 		end, err = s.run(ctx, a)
 		return host.Ended{}, err
 	})

@@ -35,16 +35,7 @@ func (a *app) statusCommand() *cobra.Command {
 }
 
 func (a *app) writeStatus(w io.Writer, s *analysis.Status, e *analysis.Experiment) error {
-	head := fmt.Sprintf("%s: %s", s.Name, s.State)
-	if s.Host != "" && s.State == analysis.Running {
-		head += " on " + s.Host
-	}
-	switch {
-	case strings.HasPrefix(s.Reason, s.State+" "):
-		head = s.Name + ": " + firstLine(s.Reason)
-	case s.Reason != "" && s.Reason != s.State:
-		head += " (" + firstLine(s.Reason) + ")"
-	}
+	head := statusHead(s)
 	t := &table{}
 	t.column("", false)
 	t.column("", false)
@@ -65,15 +56,59 @@ func (a *app) writeStatus(w io.Writer, s *analysis.Status, e *analysis.Experimen
 		add("best", fmt.Sprintf("%s that no other beats; `tunehost best` lists them", plural(s.Front, "trial")))
 	}
 	add("files", s.Dir)
-	if s.State == analysis.Interrupted {
-		next := "`tunehost resume " + shellWord(s.Dir) + "` goes on"
-		if s.Counts[core.Running] > 0 {
-			next += "; what was RUNNING starts from its last checkpoint"
-		}
-		add("next", next)
+	for i, next := range nextSteps(s) {
+		add([]string{"next", ""}[min(i, 1)], next)
 	}
 	if _, err := fmt.Fprintln(w, a.bold(head)); err != nil {
 		return err
 	}
 	return t.write(w, 0, a.bold) // paths are for copying: never cut
+}
+
+// statusHead says how the experiment stands in a few words.
+func statusHead(s *analysis.Status) string {
+	state := s.State
+	switch {
+	case s.Ending != "":
+		state = "running, to be " + s.Ending + " when its trials have ended"
+	case s.Paused && s.State == analysis.Running && s.Counts[core.Running] > 0:
+		state = "pausing"
+	case s.Paused && s.State == analysis.Running:
+		state = "paused"
+	case s.Paused:
+		state += ", paused"
+	}
+	if s.Host != "" && s.State == analysis.Running {
+		state += " on " + s.Host
+	}
+	switch {
+	case strings.HasPrefix(s.Reason, s.State+" "):
+		return s.Name + ": " + firstLine(s.Reason)
+	case s.Reason != "" && s.Reason != s.State && s.Reason != s.Ending:
+		state += " (" + firstLine(s.Reason) + ")"
+	}
+	return s.Name + ": " + state
+}
+
+// nextSteps are the commands with which the experiment goes on.
+func nextSteps(s *analysis.Status) (list []string) {
+	dir := shellWord(s.Dir)
+	if s.State == analysis.Interrupted {
+		next := "`tunehost resume " + dir + "` goes on"
+		if s.Counts[core.Running] > 0 {
+			next += "; what was RUNNING starts from its last checkpoint"
+		}
+		list = append(list, next)
+	}
+	if s.Paused {
+		next := "`tunehost unpause " + dir + "` goes on"
+		if s.State != analysis.Running {
+			next = "`tunehost unpause " + dir + "`, once a host runs it: it is paused"
+		}
+		list = append(list, next)
+	}
+	if s.NeverStarted > 0 && s.State != analysis.Running {
+		list = append(list, fmt.Sprintf("`tunehost resume %s --unstarted` runs the %s that never started", dir, plural(s.NeverStarted, "trial")))
+	}
+	return list
 }

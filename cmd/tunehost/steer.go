@@ -8,6 +8,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
+	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/control"
@@ -15,20 +16,113 @@ import (
 
 func (a *app) stopCommand() *cobra.Command {
 	return a.steering("stop", "End a running experiment, or one of its trials",
-		"End a running experiment for good, or one of its trials; what it has reported stays.\nTRIAL is a number or an id.",
+		`End a running experiment for good, or one of its trials; what it has reported stays.
+TRIAL is a number or an id. Trials that had not started by then are told apart, and
+`+"`tunehost resume DIR --unstarted`"+` runs them after all. To end the host such that everything
+goes on later, interrupt it instead.`,
 		"stopping", (*control.Client).Stop)
 }
 
+func (a *app) interruptCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "interrupt DIR", Short: "End the host of an experiment, which can go on later",
+		Long: `End the host of an experiment, as Ctrl-C in its terminal does: trials save a checkpoint
+where they can, and all goes on when the experiment is resumed. The host's exit status
+is 130.`,
+		Example: "  tunehost interrupt results/digits\n  tunehost resume results/digits",
+		Args:    wants(1, 1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return a.withHere(args[0], "only there it can be steered", func(e *analysis.Experiment) error {
+				return a.talk(e, func(c *control.Client) error {
+					if err := c.Interrupt(); err != nil {
+						return err
+					}
+					a.say("interrupting the experiment %s; `tunehost resume %s` goes on with it", e.Name(), shellWord(args[0]))
+					return nil
+				})
+			})
+		},
+	}
+}
+
 func (a *app) pauseCommand() *cobra.Command {
-	return a.steering("pause", "Hold a running experiment, or one of its trials",
-		"Hold a running experiment, or one of its trials: it saves a checkpoint where it can\nand gives its resources back. TRIAL is a number or an id.",
-		"pausing", (*control.Client).Pause)
+	force := false
+	cmd := a.steering("pause", "Hold a running experiment, or one of its trials",
+		`Hold a running experiment, or one of its trials: it saves a checkpoint where it can
+and gives its resources back. TRIAL is a number or an id. Where trials cannot save one,
+they lose what they have done since their last: it says how much, and asks first.`,
+		"pausing", func(c *control.Client, trial string) error { return a.pause(c, trial, force) })
+	cmd.Flags().BoolVar(&force, "force", false, "also where progress is lost by it")
+	return cmd
+}
+
+// pause asks before anything is lost.
+func (a *app) pause(c *control.Client, trial string, force bool) error {
+	err := c.Pause(trial, force)
+	var loss *control.LossError
+	if !errors.As(err, &loss) {
+		return err
+	}
+	what := clean(loss.What)
+	if !a.interactive() {
+		return usage("pause: %s; with --force it is paused all the same", what)
+	}
+	if !a.ask(what + ". Pause all the same?") {
+		return usage("pause: nothing was paused")
+	}
+	return c.Pause(trial, true)
 }
 
 func (a *app) unpauseCommand() *cobra.Command {
 	return a.steering("unpause", "Let go on what was paused",
 		"Let go on an experiment, or one of its trials, that was paused. TRIAL is a number or\nan id.",
 		"going on with", (*control.Client).Unpause)
+}
+
+func (a *app) retryCommand() *cobra.Command {
+	fresh := false
+	cmd := &cobra.Command{
+		Use: "retry DIR TRIAL", Short: "Run a failed trial again",
+		Long: `Run a trial in ERROR again, in an experiment that is running: from its last checkpoint,
+or with --fresh from its beginning in a new directory; what the failed attempt left stays
+in the old one. TRIAL is a number or an id. Where no host is running,
+` + "`tunehost resume DIR --retry TRIAL`" + ` does the same.`,
+		Example: "  tunehost retry results/digits 17\n  tunehost retry results/digits 17 --fresh",
+		Args:    wants(2, 2),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return a.withHere(args[0], "only there it can be steered", func(e *analysis.Experiment) error {
+				no, err := e.Find(args[1])
+				if err != nil {
+					return asUsage(err)
+				}
+				t := e.Trial(no)
+				if t.State.Final() && t.State != core.Errored {
+					return usage("retry: %s is %s: only a trial in ERROR can be run again", title(&t), t.State)
+				}
+				if e.State() != analysis.Running {
+					return fmt.Errorf("%s is %s: `%s` runs the trial again", e.Name(), e.State(), retryLater(args[0], no, fresh))
+				}
+				return a.talk(e, func(c *control.Client) error {
+					if err := c.Retry(t.ID, fresh); err != nil {
+						return err
+					}
+					a.say("running %s again", title(&t))
+					return nil
+				})
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&fresh, "fresh", false, "from its beginning, in a new directory")
+	return cmd
+}
+
+// retryLater is the command for an experiment that no host runs.
+func retryLater(dir string, no core.TrialNo, fresh bool) string {
+	text := fmt.Sprintf("tunehost resume %s --retry %d", shellWord(dir), no)
+	if fresh {
+		text += " --fresh"
+	}
+	return text
 }
 
 func (a *app) steering(name, short, long, doing string, do func(c *control.Client, trial string) error) *cobra.Command {
@@ -62,7 +156,7 @@ func (a *app) steering(name, short, long, doing string, do func(c *control.Clien
 // talk has one talk with the host.
 func (a *app) talk(e *analysis.Experiment, say func(*control.Client) error) error {
 	if state := e.State(); state != analysis.Running {
-		return fmt.Errorf("%s is %s: there is nothing to steer; `tunehost resume %s` goes on with it", e.Name(), state, e.Place())
+		return fmt.Errorf("%s is %s: there is nothing to steer; `tunehost resume %s` goes on with it", e.Name(), state, shellWord(e.Place()))
 	}
 	c, err := control.Dial(e.Dir())
 	if err != nil {

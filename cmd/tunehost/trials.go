@@ -98,6 +98,10 @@ func trialTable(e *analysis.Experiment, list []analysis.Trial) *table {
 		params = append(params, p.Name)
 		t.column(p.Name, len(p.Choices) == 0)
 	}
+	for i := range e.Config().Derived {
+		params = append(params, e.Config().Derived[i].Name)
+		t.column(e.Config().Derived[i].Name, true)
+	}
 	t.column("why", false)
 	for i := range list {
 		t.rows = append(t.rows, trialRow(e, &list[i], params, metrics))
@@ -142,13 +146,16 @@ func why(t *analysis.Trial) string {
 	if t.State == core.Terminated && t.Reason == "completed" || t.State == core.Running {
 		return ""
 	}
+	if t.NeverStarted {
+		return "never started: " + firstLine(t.Reason)
+	}
 	return firstLine(t.Reason)
 }
 
 // trialCSV has a column for each parameter and each metric.
 func (a *app) trialCSV(e *analysis.Experiment, list []analysis.Trial) error {
 	w := csv.NewWriter(a.out)
-	head := []string{"trial", "number", "state", "iteration", "results", "failures", "time_total_s", "started", "ended"}
+	head := []string{"trial", "number", "state", "iteration", "results", "failures", "time_total_s", "started", "ended", "never_started"}
 	if repeated(e) {
 		head = append(head, "suggestion")
 	}
@@ -172,7 +179,7 @@ func (a *app) trialCSV(e *analysis.Experiment, list []analysis.Trial) error {
 
 func csvRow(e *analysis.Experiment, t *analysis.Trial) []string {
 	row := []string{t.ID, fmt.Sprint(t.Number), t.State.String(), fmt.Sprint(t.Iteration), fmt.Sprint(t.Results),
-		fmt.Sprint(t.Failures), exact(t.Seconds), stamp(t.Started), stamp(t.Ended)}
+		fmt.Sprint(t.Failures), exact(t.Seconds), stamp(t.Started), stamp(t.Ended), fmt.Sprint(t.NeverStarted)}
 	if repeated(e) {
 		row = append(row, fmt.Sprint(t.Suggestion))
 	}

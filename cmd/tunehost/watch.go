@@ -79,8 +79,14 @@ func (l *looked) Status() report.Status {
 	if err != nil {
 		s.Reason = err.Error()
 	}
-	st := report.Status{Name: s.Name, Dir: s.Dir, State: s.State, Reason: s.Reason, Counts: s.Counts, Planned: s.Planned,
+	st := report.Status{NeverStarted: s.NeverStarted, Paused: s.Paused, Ending: s.Ending, Grace: l.e.Config().StopGrace, Name: s.Name, Dir: s.Dir, State: s.State, Reason: s.Reason, Counts: s.Counts, Planned: s.Planned,
 		Made: m.Planned(), Objective: l.e.Objectives()[0], Resources: s.Resources, Elapsed: s.Elapsed}
+	if s.Ending != "" {
+		st.Reason, st.EndingWhy = "", s.Reason
+	}
+	if s.Paused && s.State == analysis.Running {
+		st.Hint = "`tunehost unpause " + shellWord(s.Dir) + "` goes on"
+	}
 	if s.Best != nil {
 		t := &s.Best.Trial
 		st.Best = &report.Best{Value: s.Best.Value,

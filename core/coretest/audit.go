@@ -19,6 +19,7 @@ type audit struct {
 	was     []core.State // before the event
 	nodes   map[uint32]resource.Bundle
 	ckpts   map[ckptKey]*ckpt
+	left    map[ckptKey]bool       // in directories that trials have left
 	held    map[core.TrialNo]*held // states in memory
 	owed    map[uint64]attemptKey
 	seen    uint64 // observations
@@ -69,7 +70,7 @@ type held struct {
 }
 
 func newAudit(m *core.Machine) *audit {
-	return &audit{m: m, nodes: map[uint32]resource.Bundle{}, ckpts: map[ckptKey]*ckpt{}, held: map[core.TrialNo]*held{}, owed: map[uint64]attemptKey{}}
+	return &audit{m: m, nodes: map[uint32]resource.Bundle{}, ckpts: map[ckptKey]*ckpt{}, left: map[ckptKey]bool{}, held: map[core.TrialNo]*held{}, owed: map[uint64]attemptKey{}}
 }
 
 // before notes what the event itself says, before the machine has seen it.
@@ -116,8 +117,11 @@ func (a *audit) before(_ int64, e core.Event) {
 			t.ending()
 		}
 	case *core.TrialReset:
-		if t := a.trial(e.Trial); t != nil && a.was[e.Trial] == core.Errored {
+		if t := a.trial(e.Trial); t != nil && a.resets(t, e) {
 			t.ends = 0
+			if e.Fresh {
+				a.leave(t)
+			}
 			if s := int(t.no) / a.runs(); a.runs() > 1 {
 				a.together[s] = min(a.together[s], 0)
 			}
@@ -181,6 +185,25 @@ func (a *audit) beforePlugin(e core.Event) {
 		for _, c := range e.Commands {
 			a.ordered(c)
 		}
+	}
+}
+
+// resets says whether a trial is to run again: one that failed, or one that was
+// ended before its first attempt.
+func (a *audit) resets(t *account, e *core.TrialReset) bool {
+	if e.Steered && a.closing {
+		return false
+	}
+	if e.Unstarted {
+		return a.was[t.no] == core.Terminated && t.attempt == 0
+	}
+	return a.was[t.no] == core.Errored
+}
+
+// leave notes what stays in the directory that a trial leaves.
+func (a *audit) leave(t *account) {
+	for _, ref := range a.m.Checkpoints(t.no) {
+		a.left[ckptKey{ref.Trial, ref.ID}] = true
 	}
 }
 
@@ -344,8 +367,11 @@ func (a *audit) resources() error {
 // kept: a checkpoint that a trial names is there, and one that none names is
 // deleted.
 func (a *audit) kept() error {
-	named := map[ckptKey]bool{}
+	named := maps.Clone(a.left)
 	for _, t := range a.trials {
+		if from := a.m.From(t.no); t.attempt == 0 && from.ID != 0 {
+			named[ckptKey{from.Trial, from.ID}] = true // it may run after all
+		}
 		for _, ref := range a.m.Checkpoints(t.no) {
 			named[ckptKey{ref.Trial, ref.ID}] = true
 		}

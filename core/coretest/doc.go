@@ -28,7 +28,8 @@
 //	end N [why=(…)] [never] [badrestore] [attempt=K]    the attempt is over
 //	saved N [iter=K] | held N | unsaved N why=(…)       the oldest save
 //	exported N as=FORMAT [bytes=K] [why=(…)]            a model of the trial
-//	stop N|all | pause N|all | unpause N|all | reset N [scratch]   the user
+//	stop N|all | pause N|all | unpause N|all | the user
+//	reset N [scratch] [fresh] [unstarted] [steered]     it runs a trial again
 //	interrupt | giveup why=(…) | offer | withdraw | tick
 //	trials | usage                print what there is
 //

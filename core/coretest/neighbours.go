@@ -181,7 +181,7 @@ func (w *World) user() []core.Event {
 	case k < 24:
 		return []core.Event{&core.UnpauseRequested{Trial: no, All: all}}
 	case k < 28:
-		return []core.Event{&core.TrialReset{Trial: no, Scratch: w.one(2)}}
+		return []core.Event{&core.TrialReset{Trial: no, Scratch: w.one(2), Fresh: w.one(3), Unstarted: w.one(2), Steered: w.one(2)}}
 	case k < 31:
 		return []core.Event{&core.TrialGiven{Suggestion: w.suggestion(), Extra: true}}
 	case k < 33:

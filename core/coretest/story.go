@@ -188,7 +188,8 @@ func (s *Story) user(c command) ([]core.Event, error) {
 	case "unpause":
 		return []core.Event{&core.UnpauseRequested{Trial: no, All: all}}, nil
 	case "reset":
-		return []core.Event{&core.TrialReset{Trial: no, Scratch: c.has("scratch")}}, nil
+		return []core.Event{&core.TrialReset{Trial: no, Scratch: c.has("scratch"), Fresh: c.has("fresh"),
+			Unstarted: c.has("unstarted"), Steered: c.has("steered")}}, nil
 	case "interrupt":
 		return []core.Event{&core.Interrupted{}}, nil
 	case "giveup":
@@ -358,6 +359,12 @@ func (s *Story) trials() string {
 		fmt.Fprintf(&out, "%d %s", no, v.State)
 		if v.Attempt > 0 {
 			fmt.Fprintf(&out, " attempt %d, iteration %d, %d results", v.Attempt, v.Iteration, v.Results)
+		}
+		if v.NeverStarted {
+			out.WriteString(", never started")
+		}
+		if n := s.M.Dirs(core.TrialNo(no)); n > 0 {
+			fmt.Fprintf(&out, ", directory %d", n)
 		}
 		s.M.EachSummary(core.TrialNo(no), func(id core.MetricID, x stat.Summary) {
 			fmt.Fprintf(&out, ", %s %v (min %v, max %v)", s.M.MetricName(id), x.Last, x.Min, x.Max)

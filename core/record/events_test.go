@@ -52,7 +52,9 @@ var kinds = []*rapid.Generator[core.Event]{
 	}),
 	event(func(t *rapid.T) core.Event { return &core.PauseRequested{Trial: trial(t), All: yes(t)} }),
 	event(func(t *rapid.T) core.Event { return &core.UnpauseRequested{Trial: trial(t), All: yes(t)} }),
-	event(func(t *rapid.T) core.Event { return &core.TrialReset{Trial: trial(t), Scratch: yes(t)} }),
+	event(func(t *rapid.T) core.Event {
+		return &core.TrialReset{Trial: trial(t), Scratch: yes(t), Fresh: yes(t), Unstarted: yes(t), Steered: yes(t)}
+	}),
 	rapid.Just[core.Event](&core.Interrupted{}),
 	event(func(t *rapid.T) core.Event { return &core.PluginFailed{Error: text(t)} }),
 	rapid.Just[core.Event](&core.Ticked{}),

@@ -291,6 +291,9 @@ func visitRare(f *fields, e core.Event) {
 	case *core.TrialReset:
 		number32(f, 1, &e.Trial)
 		f.boolean(2, &e.Scratch)
+		f.boolean(3, &e.Fresh)
+		f.boolean(4, &e.Unstarted)
+		f.boolean(5, &e.Steered)
 	case *core.PluginFailed:
 		f.str(1, &e.Error)
 	case *core.TrialLearned:

@@ -161,9 +161,18 @@ func (e *Experiment) trialPlace(no core.TrialNo) string {
 	return dir
 }
 
-// TrialDir is a trial's directory.
+// TrialDir is a trial's directory, of several the last.
 func (e *Experiment) TrialDir(no core.TrialNo) string {
-	return e.dir.Trial(naming.Dir(e.config, e.run.Seed, uint32(no), e.replay.machine.FirstParams(no)))
+	return e.trialDir(no, e.replay.machine.Dirs(no))
+}
+
+func (e *Experiment) trialDir(no core.TrialNo, moved int) string {
+	return e.dir.Trial(naming.Dir(e.config, e.run.Seed, uint32(no), e.replay.machine.FirstParams(no), moved))
+}
+
+// CheckpointDir is where a checkpoint lies, which must be a trial's.
+func (e *Experiment) CheckpointDir(ref core.CheckpointRef) string {
+	return storage.CheckpointDir(e.trialDir(ref.Trial, e.replay.machine.DirOf(ref.Trial, ref.ID)), ref.ID)
 }
 
 // Changed is when something was recorded last.

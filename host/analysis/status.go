@@ -33,6 +33,15 @@ type Status struct {
 	// Reason is why it ended.
 	Reason string
 	Counts map[core.State]int
+	// NeverStarted is how many of the TERMINATED were ended before they had ever
+	// started.
+	NeverStarted int
+	// Paused: the user has paused it, or all that is left of it; nothing goes on
+	// before the user says so, whether a host runs it or not.
+	Paused bool
+	// Ending is what it is about to become while its trials end; "" while nothing
+	// ends it.
+	Ending string
 	// Planned is how many trials were asked for, grid axes multiplied;
 	// negative: no bound.
 	Planned int64
@@ -70,7 +79,11 @@ func (e *Experiment) Status(now time.Time) (Status, error) {
 	for _, state := range States {
 		s.Counts[state] = m.Count(state)
 	}
+	s.NeverStarted, s.Paused = m.NeverStarted(), m.Paused()
 	_, s.Reason = m.Outcome()
+	if ending, why := m.Ending(); s.State == Running && ending != 0 {
+		s.Ending, s.Reason = ending.String(), why
+	}
 	s.Resources = m.Usage()
 	switch s.State {
 	case Running:
@@ -112,11 +125,14 @@ func (s Status) MarshalJSON() ([]byte, error) {
 		State     string           `json:"state"`
 		Reason    *string          `json:"reason"`
 		Counts    map[string]int   `json:"counts"`
+		Unstarted int              `json:"never_started"`
+		Paused    bool             `json:"paused"`
+		Ending    *string          `json:"ending"`
 		Planned   int64            `json:"planned"`
 		Best      *Ranked          `json:"best"`
 		Resources map[string]usage `json:"resources"`
 		Elapsed   float64          `json:"elapsed_s"`
 		Dir       string           `json:"dir"`
 		Host      string           `json:"host,omitempty"`
-	}{s.Name, s.State, orNull(s.Reason), counts, s.Planned, s.Best, resources, s.Elapsed.Seconds(), s.Dir, s.Host})
+	}{s.Name, s.State, orNull(s.Reason), counts, s.NeverStarted, s.Paused, orNull(s.Ending), s.Planned, s.Best, resources, s.Elapsed.Seconds(), s.Dir, s.Host})
 }

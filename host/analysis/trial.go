@@ -30,6 +30,8 @@ type Trial struct {
 	Iteration uint64
 	Results   uint32
 	Failures  uint32
+	// NeverStarted: it was ended before it had ever started.
+	NeverStarted bool
 	// Error is set in ERROR; Reason says why it ended, is paused or waits
 	// again.
 	Error, Reason string
@@ -69,7 +71,7 @@ func (t *Trial) Metric(name string) (float64, bool) {
 func (e *Experiment) Trial(no core.TrialNo) Trial {
 	v := e.replay.machine.View(no)
 	t := Trial{Number: no, ID: naming.ID(e.run.Seed, uint32(no)), State: v.State, Params: v.Params,
-		Metrics: e.replay.metrics(no), Iteration: v.Iteration, Results: v.Results, Failures: v.Failures,
+		Metrics: e.replay.metrics(no), Iteration: v.Iteration, Results: v.Results, Failures: v.Failures, NeverStarted: v.NeverStarted,
 		Reason: v.Reason, Dir: e.trialPlace(no), Seconds: float64(v.TrainNS) / 1e9}
 	first, runs := e.replay.machine.Runs(no)
 	t.Suggestion, t.Runs = int(first)/runs, runs
@@ -83,7 +85,7 @@ func (e *Experiment) Trial(no core.TrialNo) Trial {
 		t.Ended = e.replay.wall(v.Ended)
 	}
 	if v.Checkpoint.ID != 0 && e.elsewhere == nil {
-		t.Checkpoint = storage.CheckpointFiles(e.TrialDir(v.Checkpoint.Trial), v.Checkpoint.ID)
+		t.Checkpoint = storage.FilesOf(e.CheckpointDir(v.Checkpoint))
 	}
 	for _, x := range e.replay.machine.Exports(no) {
 		made := exportOf(x, t.Dir)
@@ -123,6 +125,7 @@ type trialJSON struct {
 	Iteration  uint64           `json:"iteration"`
 	Results    uint32           `json:"results"`
 	Failures   uint32           `json:"failures"`
+	Unstarted  bool             `json:"never_started,omitempty"`
 	Error      *string          `json:"error"`
 	Reason     *string          `json:"reason"`
 	Dir        string           `json:"dir"`
@@ -154,7 +157,7 @@ func (t *Trial) shape() trialJSON {
 		suggestion = &t.Suggestion
 	}
 	return trialJSON{Suggestion: suggestion, Trial: t.ID, Number: t.Number, State: t.State.String(), Params: t.Params, Metrics: metricsJSON(t.Metrics),
-		Iteration: t.Iteration, Results: t.Results, Failures: t.Failures, Error: orNull(t.Error), Reason: orNull(t.Reason),
+		Iteration: t.Iteration, Results: t.Results, Failures: t.Failures, Unstarted: t.NeverStarted, Error: orNull(t.Error), Reason: orNull(t.Reason),
 		Dir: t.Dir, Started: timeOrNull(t.Started), Ended: timeOrNull(t.Ended), Seconds: Float(t.Seconds), Checkpoint: orNull(t.Checkpoint), Exports: t.exports()}
 }
 

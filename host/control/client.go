@@ -24,6 +24,11 @@ var ErrNoHost = errors.New("no host is running this experiment; go on with `tune
 // maxAddress is longer than any address of a socket.
 const maxAddress = 4 << 10
 
+// LossError is a request that was not carried out because progress would be lost.
+type LossError struct{ What string }
+
+func (e *LossError) Error() string { return e.What }
+
 // timeout is how long the host may take for an answer.
 const timeout = 30 * time.Second
 
@@ -59,9 +64,23 @@ func (c *Client) Stop(trial string) error {
 	return err
 }
 
-// Pause holds a trial, or for "" all of them.
-func (c *Client) Pause(trial string) error {
-	_, err := c.ask(request{Pause: &target{trial}})
+// Interrupt ends the host; the experiment can go on later.
+func (c *Client) Interrupt() error {
+	_, err := c.ask(request{Interrupt: &struct{}{}})
+	return err
+}
+
+// Pause holds a trial, or for "" all of them. Where progress would be lost by that, it
+// does nothing and returns a [LossError], unless force is set.
+func (c *Client) Pause(trial string, force bool) error {
+	_, err := c.ask(request{Pause: &pausing{target{trial}, force}})
+	return err
+}
+
+// Retry runs a trial in ERROR again: from its last checkpoint, or, if fresh, from its
+// beginning in a new directory.
+func (c *Client) Retry(trial string, fresh bool) error {
+	_, err := c.ask(request{Retry: &retrying{trial, fresh}})
 	return err
 }
 
@@ -111,6 +130,9 @@ func (c *Client) ask(r request) (a answer, err error) {
 	}
 	if err := json.Unmarshal(c.lines.Bytes(), &a); err != nil {
 		return a, fmt.Errorf("the host answered nonsense: %w", err)
+	}
+	if a.Loses {
+		return a, &LossError{a.Error}
 	}
 	if a.Error != "" {
 		return a, errors.New(a.Error)

@@ -19,6 +19,7 @@ type recorder struct {
 	mu    sync.Mutex
 	heard []string
 	fail  error
+	loses string // by a pause
 }
 
 func (r *recorder) note(format string, args ...any) error {
@@ -48,9 +49,17 @@ func which(no *uint32) string {
 	return fmt.Sprint(*no)
 }
 
-func (r *recorder) Stop(no *uint32) error    { return r.note("stop %s", which(no)) }
-func (r *recorder) Pause(no *uint32) error   { return r.note("pause %s", which(no)) }
-func (r *recorder) Unpause(no *uint32) error { return r.note("unpause %s", which(no)) }
+func (r *recorder) Stop(no *uint32) error { return r.note("stop %s", which(no)) }
+func (r *recorder) Pause(no *uint32, force bool) error {
+	err := r.note("pause %s", which(no))
+	if r.loses != "" && !force {
+		return &LossError{r.loses}
+	}
+	return err
+}
+func (r *recorder) Interrupt() error                  { return r.note("interrupt") }
+func (r *recorder) Retry(no uint32, fresh bool) error { return r.note("retry %d %t", no, fresh) }
+func (r *recorder) Unpause(no *uint32) error          { return r.note("unpause %s", which(no)) }
 func (r *recorder) Add(p []byte) (uint32, error) {
 	return 5, r.note("add %s", p)
 }
@@ -101,13 +110,14 @@ func TestRequestsReachTheHost(t *testing.T) {
 	h := &recorder{}
 	d, _ := start(t, h)
 	c := dial(t, d)
-	err := errors.Join(c.Stop("17"), c.Stop(""), c.Pause("17"), c.Pause(""), c.Unpause("17"), c.Unpause(""))
+	err := errors.Join(c.Stop("17"), c.Stop(""), c.Pause("17", false), c.Pause("", false), c.Unpause("17"), c.Unpause(""),
+		c.Retry("17", true), c.Interrupt())
 	no, err2 := c.Add([]byte(`{"lr":0.1}`))
 	clone, err3 := c.Clone("17", []byte(`{}`))
 	if err != nil || err2 != nil || err3 != nil || no != 5 || clone != 6 {
 		t.Fatal(err, err2, err3, no, clone)
 	}
-	const want = `stop 17; stop all; pause 17; pause all; unpause 17; unpause all; add {"lr":0.1}; clone 17 {}`
+	const want = `stop 17; stop all; pause 17; pause all; unpause 17; unpause all; retry 17 true; interrupt; add {"lr":0.1}; clone 17 {}`
 	if got := h.said(); got != want {
 		t.Errorf("heard %s\nwant  %s", got, want)
 	}
@@ -193,5 +203,22 @@ func TestSocketIsPrivate(t *testing.T) {
 	info, err := os.Stat(filepath.Dir(l.Addr().String()))
 	if err != nil || info.Mode().Perm() != 0o700 || len(l.Addr().String()) > 103 {
 		t.Errorf("%s: %v, %v", l.Addr(), info.Mode(), err)
+	}
+}
+
+// A pause that loses progress is not carried out before the user has confirmed it.
+func TestALossIsToldApart(t *testing.T) {
+	h := &recorder{loses: "12 iterations"}
+	d, _ := start(t, h)
+	c := dial(t, d)
+	var loss *LossError
+	if err := c.Pause("", false); !errors.As(err, &loss) || loss.What != "12 iterations" {
+		t.Errorf("found %v", err)
+	}
+	if err := c.Pause("", true); err != nil {
+		t.Error(err)
+	}
+	if err := c.Stop("18"); err == nil || errors.As(err, &loss) {
+		t.Errorf("found %v", err)
 	}
 }

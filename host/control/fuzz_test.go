@@ -22,9 +22,16 @@ type strict struct{ asked int }
 
 var errNo = errors.New("refused\nin two lines")
 
-func (s *strict) Find(name string) (uint32, error)          { return uint32(len(name)), nil }
-func (s *strict) Stop(*uint32) error                        { s.asked++; return errNo }
-func (s *strict) Pause(*uint32) error                       { s.asked++; return errNo }
+func (s *strict) Find(name string) (uint32, error) { return uint32(len(name)), nil }
+func (s *strict) Stop(*uint32) error               { s.asked++; return errNo }
+func (s *strict) Pause(_ *uint32, force bool) error {
+	if s.asked++; !force {
+		return &LossError{"all\nof it"}
+	}
+	return errNo
+}
+func (s *strict) Interrupt() error                          { s.asked++; return nil }
+func (s *strict) Retry(uint32, bool) error                  { s.asked++; return errNo }
 func (s *strict) Unpause(*uint32) error                     { s.asked++; return nil }
 func (s *strict) Add([]byte) (uint32, error)                { s.asked++; return 0, errNo }
 func (s *strict) Clone(no uint32, _ []byte) (uint32, error) { s.asked++; return no, nil }
@@ -33,7 +40,8 @@ func (s *strict) Clone(no uint32, _ []byte) (uint32, error) { s.asked++; return 
 // line, and brings about one thing at most.
 func FuzzRequest(f *testing.F) {
 	for _, text := range []string{`{"stop":{}}`, `{"pause":{"trial":"3"}}`, `{"add":{"params":{"x":1},"clone":"0"}}`, `{"stop":{},"pause":{}}`,
-		`{"stop":null}`, `{"unpause":{"trial":"../x"}}{}`, "{\"stop\":{}}\n\n{\"stop\":{}}", "\x00", `{"Stop":{}}`, `{"add":{"params":[[[[`} {
+		`{"stop":null}`, `{"unpause":{"trial":"../x"}}{}`, "{\"stop\":{}}\n\n{\"stop\":{}}", "\x00", `{"Stop":{}}`, `{"add":{"params":[[[[`,
+		`{"interrupt":{}}`, `{"retry":{"trial":"3","fresh":true}}`, `{"pause":{"force":true}}`} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, sent []byte) {

@@ -25,8 +25,13 @@ type Handler interface {
 	// Stop ends a trial, or, for nil, the experiment; Pause and Unpause
 	// likewise hold one or all.
 	Stop(trial *uint32) error
-	Pause(trial *uint32) error
+	// Pause returns a [LossError] where progress would be lost, unless force is set.
+	Pause(trial *uint32, force bool) error
 	Unpause(trial *uint32) error
+	// Interrupt ends the host such that the experiment can go on later.
+	Interrupt() error
+	// Retry runs a trial in ERROR again; fresh: in a new directory.
+	Retry(trial uint32, fresh bool) error
 	// Add makes a trial of parameters, a JSON object, whole or partial.
 	Add(params []byte) (trial uint32, err error)
 	// Clone makes one of another's parameters, but for those given, which starts
@@ -129,24 +134,41 @@ func (s *server) answer(line []byte) answer {
 	if err != nil {
 		return answer{Error: err.Error()}
 	}
-	switch {
-	case r.Add != nil:
+	if r.Add != nil {
 		no, err := s.add(r.Add)
 		if err != nil {
-			return answer{Error: err.Error()}
+			return failed(err)
 		}
 		return answer{OK: true, Trial: &no}
-	case r.Stop != nil:
-		err = s.steer(r.Stop, s.handler.Stop)
-	case r.Pause != nil:
-		err = s.steer(r.Pause, s.handler.Pause)
-	default:
-		err = s.steer(r.Unpause, s.handler.Unpause)
 	}
-	if err != nil {
-		return answer{Error: err.Error()}
+	if err := s.do(&r); err != nil {
+		return failed(err)
 	}
 	return answer{OK: true}
+}
+
+func failed(err error) answer {
+	var loss *LossError
+	return answer{Error: err.Error(), Loses: errors.As(err, &loss)}
+}
+
+// do carries out a request whose answer is that it was.
+func (s *server) do(r *request) error {
+	switch {
+	case r.Stop != nil:
+		return s.steer(r.Stop.Trial, s.handler.Stop)
+	case r.Pause != nil:
+		return s.steer(r.Pause.Trial, func(no *uint32) error { return s.handler.Pause(no, r.Pause.Force) })
+	case r.Unpause != nil:
+		return s.steer(r.Unpause.Trial, s.handler.Unpause)
+	case r.Interrupt != nil:
+		return s.handler.Interrupt()
+	}
+	no, err := s.handler.Find(r.Retry.Trial)
+	if err != nil {
+		return err
+	}
+	return s.handler.Retry(no, r.Retry.Fresh)
 }
 
 func (s *server) add(x *adding) (uint32, error) {
@@ -160,11 +182,12 @@ func (s *server) add(x *adding) (uint32, error) {
 	return s.handler.Clone(no, x.Params)
 }
 
-func (s *server) steer(t *target, do func(*uint32) error) error {
-	if t.Trial == "" {
+// steer does something to a trial, or, for "", to all.
+func (s *server) steer(trial string, do func(*uint32) error) error {
+	if trial == "" {
 		return do(nil)
 	}
-	no, err := s.handler.Find(t.Trial)
+	no, err := s.handler.Find(trial)
 	if err != nil {
 		return err
 	}

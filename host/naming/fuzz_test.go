@@ -32,11 +32,11 @@ func FuzzDir(f *testing.F) {
 		}
 		x := *e
 		for _, x.TrialName = range []string{template, ""} {
-			name := Dir(&x, 7, no, text)
+			name := Dir(&x, 7, no, text, 0)
 			if len(name) > 200 || !safe.MatchString(name) || !filepath.IsLocal(name) || filepath.Base(name) != name || strings.HasSuffix(name, ".") {
 				t.Fatalf("%q", name)
 			}
-			if other := Dir(&x, 7, no^1, text); strings.EqualFold(name, other) {
+			if other := Dir(&x, 7, no^1, text, 0); strings.EqualFold(name, other) {
 				t.Fatalf("two trials have %q", name)
 			}
 		}

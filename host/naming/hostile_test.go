@@ -59,7 +59,7 @@ func TestHostileNames(t *testing.T) {
 			if template == "{lr}" {
 				e.TrialName = template
 			}
-			name := Dir(e, 7, no, []byte(`{"lr":`+quoted(h.name)+`}`))
+			name := Dir(e, 7, no, []byte(`{"lr":`+quoted(h.name)+`}`), 0)
 			no++
 			if len(name) > 200 || !safe.MatchString(name) {
 				t.Errorf("%s: %q", h.what, name)

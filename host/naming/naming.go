@@ -62,12 +62,17 @@ func Find(text string, seed uint64, trials int) (uint32, error) {
 }
 
 // Dir names a trial's directory after its number, its id and the parameters that
-// vary, as it was created with them (B-090).
-func Dir(e *config.Experiment, seed uint64, no uint32, params []byte) string {
+// vary, as it was created with them (B-090). moved is how many directories the trial
+// has left for a new one.
+func Dir(e *config.Experiment, seed uint64, no uint32, params []byte, moved int) string {
 	values := e.Values(params)
 	id := ID(seed, no)
+	label := id
+	if moved > 0 {
+		label = fmt.Sprintf("%s_retry%d", id, moved)
+	}
 	if e.TrialName != "" {
-		return storage.TrialName(no, id, expand(e.TrialName, no, id, values), nil)
+		return storage.TrialName(no, label, expand(e.TrialName, no, id, values), nil)
 	}
 	var varied []storage.Value
 	for _, p := range e.Space.Params {
@@ -75,7 +80,7 @@ func Dir(e *config.Experiment, seed uint64, no uint32, params []byte) string {
 			varied = append(varied, storage.Value{Name: p.Name, Text: Brief(v)})
 		}
 	}
-	return storage.TrialName(no, id, "", varied)
+	return storage.TrialName(no, label, "", varied)
 }
 
 // expand fills in the user's template: {number}, {id}, {NAME}.

@@ -51,11 +51,15 @@ func TestDirHasWhatVaries(t *testing.T) {
 		t.Fatal(err)
 	}
 	params := []byte(`{"lr":0.123456789,"model":{"units":3},"batch":32}`)
-	if got, want := Dir(e, 7, 3, params), "00003_"+ID(7, 3)+"_lr=0.1235_model-units=3"; got != want {
+	if got, want := Dir(e, 7, 3, params, 0), "00003_"+ID(7, 3)+"_lr=0.1235_model-units=3"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	// B-082: a trial that begins again in a new directory.
+	if got, want := Dir(e, 7, 3, params, 2), "00003_"+ID(7, 3)+"_retry2_lr=0.1235_model-units=3"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	e.TrialName = "../{batch}-{{{number}}}-{lr}"
-	if got, want := Dir(e, 7, 3, params), "00003_"+ID(7, 3)+"_..-32--3--0.1235"; got != want {
+	if got, want := Dir(e, 7, 3, params, 0), "00003_"+ID(7, 3)+"_..-32--3--0.1235"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

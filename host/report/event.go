@@ -37,6 +37,8 @@ type Event struct {
 	Iteration uint64
 	// Reason says why (paused, completed, failed, removed, requeued, end).
 	Reason string
+	// Retried: it was requeued because it failed, and Reason is its error.
+	Retried bool
 	// Restored is the iteration that the attempt goes on from (SawStarted);
 	// results after it are reported again (B-061).
 	Restored uint64
@@ -95,11 +97,22 @@ type Reporter interface {
 // Status is where the experiment stands; it is made for the terminal and for
 // `status --json`.
 type Status struct {
-	Name      string
-	Dir       string
-	State     string // running, finished, stopped, interrupted or failed
-	Reason    string
-	Counts    map[core.State]int
+	Name   string
+	Dir    string
+	State  string // running, finished, stopped, interrupted or failed
+	Reason string
+	Counts map[core.State]int
+	// NeverStarted is how many of the TERMINATED were ended before they had ever
+	// started.
+	NeverStarted int
+	// Paused: the user has paused it, or all that is left of it.
+	Paused bool
+	// Ending is what it is about to become, as State, while its trials end, and
+	// EndingWhy the reason; they have Grace for that. "" while nothing ends it.
+	Ending, EndingWhy string
+	Grace             time.Duration
+	// Hint is what the user can do now; "" where that is nothing special.
+	Hint      string
 	Planned   int64 // trials planned; negative: no bound
 	Made      int64
 	Objective core.Objective

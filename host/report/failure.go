@@ -13,8 +13,8 @@ func Failure(e Event) string {
 	case core.SawFailed:
 		return cmp.Or(e.Trial.Error, e.Reason, "failed")
 	case core.SawRequeued:
-		if e.Reason == "interrupted" || e.Reason == "reset after its error" {
-			return e.Trial.Error // core's words for a requeue that no failure is behind
+		if !e.Retried {
+			return e.Trial.Error
 		}
 		return cmp.Or(e.Trial.Error, e.Reason)
 	}

@@ -8,7 +8,7 @@ import (
 
 // What the core says of a trial that goes back to the queue decides what is a
 // failure here, so the core itself is asked. B-071
-func TestFailureByTheCoresOwnWords(t *testing.T) {
+func TestFailureByTheCoresOwnCause(t *testing.T) {
 	m := core.New()
 	var got []string
 	apply := func(e core.Event) {
@@ -17,7 +17,7 @@ func TestFailureByTheCoresOwnWords(t *testing.T) {
 			if !ok || tell.Observation.Kind != core.SawRequeued && tell.Observation.Kind != core.SawFailed {
 				continue
 			}
-			got = append(got, Failure(Event{Kind: tell.Observation.Kind, Reason: tell.Observation.Reason}))
+			got = append(got, Failure(Event{Kind: tell.Observation.Kind, Reason: tell.Observation.Reason, Retried: tell.Observation.Retried}))
 		}
 	}
 	apply(&core.ExperimentStarted{Spec: core.Spec{Manual: true, Retries: 1, Objectives: []core.Objective{{Metric: "acc"}}, Trials: 1}})
@@ -31,7 +31,10 @@ func TestFailureByTheCoresOwnWords(t *testing.T) {
 	apply(&core.OfferMade{})
 	apply(&core.AttemptEnded{Attempt: 3, Error: "exit status 2"})
 	apply(&core.TrialReset{}) // no failure
-	want := []string{"", "exit status 1", "exit status 2", ""}
+	apply(&core.TrialGiven{Suggestion: core.Suggestion{Params: []byte("{}")}, Extra: true})
+	apply(&core.StopRequested{Trial: 1, Reason: "stopped by the user"})
+	apply(&core.TrialReset{Trial: 1, Unstarted: true}) // no failure
+	want := []string{"", "exit status 1", "exit status 2", "", ""}
 	if len(got) != len(want) {
 		t.Fatalf("%q, want %q", got, want)
 	}

@@ -30,8 +30,11 @@ func CheckpointDir(trialDir string, id uint32) string {
 
 // CheckpointFiles is the directory in it that a trainable restores from.
 func CheckpointFiles(trialDir string, id uint32) string {
-	return filepath.Join(CheckpointDir(trialDir, id), contents)
+	return FilesOf(CheckpointDir(trialDir, id))
 }
+
+// FilesOf is where the files of the checkpoint in a directory are.
+func FilesOf(dir string) string { return filepath.Join(dir, contents) }
 
 // RestoredDir is where an attempt's own copy of the checkpoint is that it goes on
 // from.

@@ -29,6 +29,20 @@ type Board struct {
 	status report.Status
 	rows   []terminal.Row
 	next   time.Time
+	phase  phase // as it was written
+	left   bool
+}
+
+// phase is what the user must see at once when it changes.
+type phase struct {
+	outcome, ending core.Outcome
+	paused          bool
+}
+
+func phaseOf(m *core.Machine) phase {
+	outcome, _ := m.Outcome()
+	ending, _ := m.Ending()
+	return phase{outcome, ending, m.Paused()}
 }
 
 // BoardOptions say what a Board shows.
@@ -38,6 +52,8 @@ type BoardOptions struct {
 	Trial   func(core.TrialNo) report.Trial
 	Running func() time.Duration
 	Clock   clock.Clock
+	// Hint is what the user can do now.
+	Hint func(report.Status) string
 	// Begin is shown until something is written.
 	Begin report.Status
 }
@@ -54,6 +70,9 @@ func (b *Board) Status() report.Status {
 	s := b.status
 	if s.State == analysis.Running {
 		s.Elapsed = b.Running()
+	}
+	if b.Hint != nil {
+		s.Hint = b.Hint(s)
 	}
 	return s
 }
@@ -75,17 +94,35 @@ func (b *Board) Rows(perState int) []terminal.Row {
 // Rest says that nobody looks: only who insists has it written from here on.
 func (b *Board) Rest() { b.next = time.Unix(1<<40, 0) }
 
-// Write puts the machine's state on the board, unless it was written just now.
-func (b *Board) Write(always bool) {
-	started := b.Clock.Now()
-	if !always && started.Before(b.next) {
-		return
+// Leave says that the host is leaving now, whatever runs. Nothing is written any more.
+func (b *Board) Leave() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.status.State == analysis.Running {
+		b.status.Elapsed = b.Running()
+		b.status.State, b.status.Reason, b.status.Ending = analysis.Interrupted, "", ""
 	}
+	b.left = true
+}
+
+// Write puts the machine's state on the board, unless it was written just now and
+// nothing has happened since that the user must see at once. It returns for how long it
+// would not be written again; 0 if it was.
+func (b *Board) Write(always bool) (wait time.Duration) {
+	started := b.Clock.Now()
+	now := phaseOf(b.Machine)
+	if !always && b.phase == now && started.Before(b.next) {
+		return b.next.Sub(started)
+	}
+	b.phase = now
 	status, rows := b.standing(), b.list()
 	b.mu.Lock()
-	b.status, b.rows = status, rows
+	if !b.left {
+		b.status, b.rows = status, rows
+	}
 	b.mu.Unlock()
 	b.next = b.Clock.Now().Add(max(boardEvery, boardShare*b.Clock.Since(started)))
+	return 0
 }
 
 func (b *Board) standing() report.Status {
@@ -97,6 +134,11 @@ func (b *Board) standing() report.Status {
 	}
 	outcome, why := m.Outcome()
 	s.State, s.Reason = outcome.String(), why
+	s.NeverStarted, s.Paused = m.NeverStarted(), m.Paused()
+	s.Ending, s.EndingWhy = "", ""
+	if ending, why := m.Ending(); ending != 0 && outcome == 0 {
+		s.Ending, s.EndingWhy = ending.String(), why
+	}
 	s.Objective, s.Resources, s.Elapsed = m.Spec().Objectives[0], m.Usage(), time.Duration(m.Now())
 	if no, value, ok := analysis.Best(m, s.Objective, analysis.Last); ok {
 		s.Best = &report.Best{Trial: b.Trial(no), Value: value}

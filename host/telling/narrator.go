@@ -69,7 +69,7 @@ func (n *Narrator) Heard(e core.Event, tell func(report.Event)) {
 // Event makes a report of an observation. The machine is as it was right after.
 func (n *Narrator) Event(o core.Observation) report.Event {
 	n.seen = o.Number
-	e := report.Event{Number: n.Number(o), Kind: o.Kind, Time: n.now(), Reason: o.Reason, Iteration: o.Iteration}
+	e := report.Event{Number: n.Number(o), Kind: o.Kind, Time: n.now(), Reason: o.Reason, Retried: o.Retried, Iteration: o.Iteration}
 	if o.Kind == core.SawEnd {
 		return e
 	}

@@ -209,7 +209,7 @@ func (w *Writer) suggest(a core.AskSearcher) {
 }
 
 func (w *Writer) makeTrial(no core.TrialNo) {
-	dir := w.Dir.Trial(naming.Dir(w.Experiment, w.seed, uint32(no), w.Machine.FirstParams(no)))
+	dir := w.Dir.Trial(naming.Dir(w.Experiment, w.seed, uint32(no), w.Machine.FirstParams(no), w.Machine.Dirs(no)))
 	check(w.Dir.MakeTrialDir(dir, w.Machine.Params(no)))
 	check(os.WriteFile(filepath.Join(dir, "stdout"), fmt.Appendf(nil, "training trial %d\n", no), 0o600))
 	if text := w.Fails[no]; text != "" {

@@ -37,7 +37,7 @@ func draw(t *rapid.T, dir string) []report.Event {
 		case move == 1:
 			s.tell(core.SawPaused, no, attempt)
 		case move == 2:
-			s.tell(core.SawRequeued, no, attempt).Reason = "it broke\n\nbadly"
+			s.retry(no, attempt, "it broke\n\nbadly")
 		case move == 3:
 			completed[trial] = true
 			s.tell(core.SawCompleted, no, attempt)

@@ -119,12 +119,31 @@ func TestARestartReplacesWhatItReportsAgain(t *testing.T) {
 	for i := range 5 {
 		s.result(0, 1, uint64(i+1), acc(0.1))
 	}
-	s.tell(core.SawRequeued, 0, 1).Reason = "exit status 1"
+	s.retry(0, 1, "exit status 1")
 	s.start(0, 2, 3)
 	s.result(0, 2, 4, acc(0.9))
 	write(t, newReporter(s.dir), s.events)
 	want(t, marks(t, s.dir, JSONL), "1/1 2/1 3/1 4/2")
 	want(t, marks(t, s.dir, CSV), "1/1 2/1 3/1 4/2")
+}
+
+// B-082: what a failed trial has left stays when it begins again in a new directory.
+func TestATrialGoesOnInANewDirectory(t *testing.T) {
+	s := &story{dir: newDir(t, 2)}
+	s.start(0, 1, 0)
+	s.result(0, 1, 1, acc(0.1))
+	s.result(0, 1, 2, acc(0.2))
+	s.tell(core.SawFailed, 0, 1).Trial.Error = "it broke"
+	s.start(0, 2, 0)
+	s.result(0, 2, 1, acc(0.3))
+	for i := len(s.events) - 2; i < len(s.events); i++ {
+		s.events[i].Trial.Dir = trialDir(s.dir, 1)
+	}
+	write(t, newReporter(s.dir), s.events)
+	want(t, marks(t, s.dir, JSONL), "1/1 2/1")
+	if text := read(t, s.dir, 1, JSONL.File()); strings.Count(text, "\n") != 1 || !strings.Contains(text, "0.3") {
+		t.Errorf("the new directory has %q", text)
+	}
 }
 
 // marks lists the rows as iteration/attempt.
@@ -170,7 +189,7 @@ func TestTheLastResultIsMarkedDone(t *testing.T) {
 // B-070, B-071, B-091
 func TestErrorTxtStaysOnRetry(t *testing.T) {
 	s := &story{dir: newDir(t, 1)}
-	s.tell(core.SawRequeued, 0, 1).Reason = "exit status 3\n\nTraceback:\n  boom"
+	s.retry(0, 1, "exit status 3\n\nTraceback:\n  boom")
 	s.tell(core.SawRequeued, 0, 2).Reason = "interrupted"
 	s.tell(core.SawFailed, 0, 3).Trial.Error = "killed by SIGKILL"
 	for range 2 { // the second time nothing is new

@@ -26,6 +26,12 @@ func (s *story) tell(kind core.ObservationKind, trial core.TrialNo, attempt uint
 	return &s.events[n-1]
 }
 
+// retry: an attempt failed, and the trial waits for the next one.
+func (s *story) retry(trial core.TrialNo, attempt uint32, why string) {
+	e := s.tell(core.SawRequeued, trial, attempt)
+	e.Reason, e.Retried = why, true
+}
+
 func trialDir(dir string, trial core.TrialNo) string {
 	return filepath.Join(dir, fmt.Sprintf("trial%d", trial))
 }

@@ -11,6 +11,7 @@ import (
 // open or not.
 type entry struct {
 	trial  core.TrialNo
+	dir    string
 	tables []*table
 	dirty  bool // is to be flushed
 	over   bool // no row is to be expected soon
@@ -43,6 +44,9 @@ func newOpenFiles(formats []Format, max int) *openFiles {
 
 // of returns the trial's entry, to be flushed at the end of the batch.
 func (o *openFiles) of(no core.TrialNo, dir string) (*entry, error) {
+	if err := o.leave(no, dir); err != nil {
+		return nil, err
+	}
 	e, ok := o.trials[no]
 	if ok && e.dirty {
 		return e, nil
@@ -53,7 +57,7 @@ func (o *openFiles) of(no core.TrialNo, dir string) (*entry, error) {
 		}
 	}
 	if e = o.trials[no]; e == nil {
-		e = &entry{trial: no}
+		e = &entry{trial: no, dir: dir}
 		for _, format := range o.formats {
 			t, err := openTable(dir, format, o.writeAt)
 			if err != nil {
@@ -66,6 +70,19 @@ func (o *openFiles) of(no core.TrialNo, dir string) (*entry, error) {
 	e.dirty = true
 	o.dirty = append(o.dirty, e)
 	return e, nil
+}
+
+// leave closes the files of a trial that goes on in another directory.
+func (o *openFiles) leave(no core.TrialNo, dir string) error {
+	e, ok := o.trials[no]
+	if !ok || e.dir == dir {
+		return nil
+	}
+	e.over = true
+	if e.dirty {
+		return o.flush()
+	}
+	return o.settle(e)
 }
 
 // flush writes the rows that were added. What could not be written is tried

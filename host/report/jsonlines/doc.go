@@ -12,7 +12,8 @@
 //	                   iterations_since_restore, time_since_restore
 //	checkpoint         iteration
 //	trial_paused       reason
-//	trial_ended        state (TERMINATED), reason
+//	trial_ended        state (TERMINATED), reason; never_started: true where it was ended
+//	                   before it had ever started
 //	trial_failed       state (ERROR), error
 //	trial_requeued     reason; error when a failure is retried
 //	experiment_ended   state (finished, stopped, interrupted or failed), reason

@@ -85,6 +85,9 @@ func (o *object) details(e *report.Event) {
 		o.uint("iteration", e.Iteration)
 	case core.SawCompleted, core.SawRemoved:
 		o.text("reason", e.Reason)
+		if e.Trial.Attempt == 0 {
+			o.bool("never_started", true)
+		}
 	case core.SawFailed:
 		o.text("error", report.Failure(*e))
 	case core.SawEnd:

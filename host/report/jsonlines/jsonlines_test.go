@@ -29,7 +29,7 @@ func events() []report.Event {
 		{Kind: core.SawCheckpoint, Iteration: 4},
 		{Kind: core.SawPaused, Reason: "asha: behind at 9"},
 		{Kind: core.SawRequeued, Reason: "interrupted"},
-		{Kind: core.SawRequeued, Reason: "exit status 1\nTraceback"},
+		{Kind: core.SawRequeued, Reason: "exit status 1\nTraceback", Retried: true},
 		{Kind: core.SawFailed, Reason: "killed by SIGSEGV"},
 		{Kind: core.SawRemoved, Reason: "stopped by the user"},
 		{Kind: core.SawCompleted, Reason: "completed"},

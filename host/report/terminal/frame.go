@@ -71,6 +71,9 @@ func (s screen) head(st report.Status, v *varied) []string {
 	p := s.paint
 	title := join(p.paint(bold, clean(st.Name)), stateText(st, p), duration(st.Elapsed))
 	lines := s.spread(title, p.paint(faint, resources(st)))
+	if st.Hint != "" {
+		lines = slices.Insert(lines, 1, p.paint(yellow, clean(st.Hint)))
+	}
 	lines = append(lines, s.progress(st), counts(st, p))
 	if best := s.best(st, v); best != "" {
 		lines = append(lines, best)
@@ -102,6 +105,9 @@ func join(texts ...string) string {
 }
 
 func stateText(st report.Status, p style) string {
+	if st.State == "running" && (st.Ending != "" || st.Paused) {
+		return p.paint(yellow, phaseText(st))
+	}
 	colour := map[string]string{"running": cyan, "finished": green, "failed": red}[st.State]
 	text := clean(st.State)
 	switch {
@@ -113,6 +119,28 @@ func stateText(st report.Status, p style) string {
 	return p.paint(colour, text)
 }
 
+// phaseText says what is going on besides running.
+func phaseText(st report.Status) string {
+	ending := map[string]string{"interrupted": "interrupting", "stopped": "stopping", "finished": "ending", "failed": "failing"}[st.Ending]
+	switch {
+	case ending == "" && st.Counts[core.Running] > 0:
+		return "pausing"
+	case ending == "":
+		return "paused"
+	}
+	var more []string
+	if st.EndingWhy != "" && st.EndingWhy != st.Ending {
+		more = append(more, clean(st.EndingWhy))
+	}
+	if st.Grace > 0 && st.Counts[core.Running] > 0 {
+		more = append(more, "grace "+st.Grace.String())
+	}
+	if len(more) == 0 {
+		return ending
+	}
+	return ending + " (" + strings.Join(more, ", ") + ")"
+}
+
 // resources are requested and total (B-042).
 func resources(st report.Status) string {
 	var parts []string
@@ -122,8 +150,10 @@ func resources(st report.Status) string {
 	return clean(join(parts...))
 }
 
-// ended is how many trials have.
-func ended(st report.Status) int { return st.Counts[core.Terminated] + st.Counts[core.Errored] }
+// ended is how many trials have, of those that had started.
+func ended(st report.Status) int {
+	return st.Counts[core.Terminated] + st.Counts[core.Errored] - st.NeverStarted
+}
 
 // progress is a bar when it is known how many trials there will be.
 func (s screen) progress(st report.Status) string {
@@ -145,7 +175,7 @@ func (s screen) progress(st report.Status) string {
 func left(st report.Status) string {
 	done := int64(ended(st))
 	rest := max(st.Planned, st.Made) - done
-	if st.State != "running" || st.Planned < 0 || done == 0 || rest <= 0 {
+	if st.State != "running" || st.Ending != "" || st.Paused || st.Planned < 0 || done == 0 || rest <= 0 {
 		return ""
 	}
 	return roughly(time.Duration(float64(st.Elapsed)/float64(done)*float64(rest))) + " left"
@@ -159,6 +189,9 @@ func counts(st report.Status, p style) string {
 	for _, s := range order {
 		if n := st.Counts[s]; n > 0 {
 			text := fmt.Sprintf("%d %s", n, stateWords[s])
+			if s == core.Terminated && st.NeverStarted > 0 {
+				text += fmt.Sprintf(" (%d never started)", st.NeverStarted)
+			}
 			parts = append(parts, p.paint(stateColours[s], text))
 		}
 	}

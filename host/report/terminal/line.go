@@ -24,7 +24,7 @@ func statusLine(st report.Status) (line, withoutTime string) {
 	}
 	short := st
 	short.Reason = cut(clean(st.Reason), maxReason)
-	withoutTime = join(stateText(short, false), done, strings.ReplaceAll(counts(st, false), " · ", ", "), best,
+	withoutTime = join(stateText(short, false), clean(st.Hint), done, strings.ReplaceAll(counts(st, false), " · ", ", "), best,
 		strings.ReplaceAll(resources(st), " · ", ", "))
 	return join(duration(st.Elapsed), withoutTime, left(st)), withoutTime
 }

@@ -33,6 +33,10 @@ type End struct {
 	// Front are the trials that no other one beats in all objectives, where there
 	// are several.
 	Front []Member
+	// Several: there are several objectives, and perhaps no Front was made.
+	Several bool
+	// OutOfTime: the time budget is used up, so that going on needs a larger one.
+	OutOfTime bool
 }
 
 // Member is a trial of the Pareto front with its values of the objectives.
@@ -87,6 +91,10 @@ func (s *summary) title() {
 
 func (s *summary) bestTrial() {
 	best := s.Status.Best
+	if s.Several {
+		s.item("best", "`tunehost best "+quote(cmp.Or(s.URL, s.Dir))+"` lists the trials that no other beats")
+		return
+	}
 	if best == nil {
 		s.item("best", "no trial has reported "+clean(s.Status.Objective.Metric))
 		return
@@ -221,19 +229,7 @@ func (s *summary) commands() {
 	case s.Status.Best != nil:
 		list = append(list, [2]string{"tunehost best " + dir, "the best trial again"})
 	}
-	again := "tunehost resume " + dir
-	if s.File != "" {
-		again = s.again(func(string) bool { return true })
-	}
-	if s.goesOn() {
-		list = append(list, [2]string{again, "go on where it stopped"})
-	}
-	if s.File != "" && s.Status.State == "finished" && s.Status.Planned > 0 && s.Status.Best != nil {
-		list = append(list, [2]string{s.again(func(arg string) bool { return !strings.HasPrefix(arg, "trials=") }) + " --set trials=N", "go on with more trials, N in all"})
-	}
-	if s.File != "" && s.Status.Counts[core.Errored] > 0 {
-		list = append(list, [2]string{again + " --resume errored_only", "run the failed trials again"})
-	}
+	list = append(list, s.goingOn(dir)...)
 	s.text.WriteString("\n")
 	wide := 0
 	for _, c := range list {
@@ -260,12 +256,54 @@ func (s *summary) again(wanted func(value string) bool) string {
 	return text
 }
 
-// goesOn says whether something is left to do: a user may stop an experiment
-// with all its trials.
-func (s *summary) goesOn() bool {
+// goingOn are the commands that run more of the experiment; each says what it does.
+func (s *summary) goingOn(dir string) (list [][2]string) {
 	st := s.Status
-	over := int64(st.Counts[core.Terminated] + st.Counts[core.Errored])
-	return st.State != "finished" && (st.State != "stopped" || st.Planned < 0 || over < max(st.Planned, st.Made))
+	add := func(command, what string) { list = append(list, [2]string{command, what}) }
+	again, more := "tunehost resume "+dir, ""
+	if s.File != "" {
+		again = s.again(func(string) bool { return true })
+	}
+	if s.OutOfTime && s.File != "" {
+		again, more = s.again(func(arg string) bool { return !strings.HasPrefix(arg, "budget.time=") })+" --set budget.time=LIMIT", ", with more time"
+	}
+	timed := !s.OutOfTime || s.File != "" // there is a command that has it run
+	if what := s.left(); what != "" && timed {
+		add(again, what+more)
+	}
+	if n := st.NeverStarted; n > 0 && timed {
+		what := "run the " + plural(n, "trial") + " that never started" + more
+		if len(list) > 0 {
+			what = "the same, and " + what
+		}
+		add(again+" --unstarted", what)
+	}
+	if st.Paused {
+		add("tunehost unpause "+dir, "then, because it is paused")
+	}
+	if s.File != "" && st.State == "finished" && st.Planned > 0 && st.Best != nil && !s.OutOfTime {
+		add(s.again(func(arg string) bool { return !strings.HasPrefix(arg, "trials=") })+" --set trials=N", "go on with more trials, N in all")
+	}
+	if st.Counts[core.Errored] > 0 && timed {
+		add(again+" --errored", "run the failed trials again"+more)
+	}
+	return list
+}
+
+// left says what is left to do by the experiment's plan; "" where nothing is. What a stop
+// or a budget has ended does not go on.
+func (s *summary) left() string {
+	st := s.Status
+	unmade := st.Planned - st.Made
+	switch {
+	case st.State == "interrupted" || st.State == "failed":
+		return "go on where it stopped"
+	case st.Planned < 0:
+		return "go on with further trials"
+	case unmade > 0:
+		return "go on with the " + plural(int(unmade), "trial") + " not yet made"
+	}
+	return ""
 }
 
 // quote makes one word of a path for a shell.

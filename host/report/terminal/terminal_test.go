@@ -165,8 +165,12 @@ func TestSummaries(t *testing.T) {
 		"summary_interrupted": {Status: running().Status()},
 		"summary_front": {Status: (&fake{planned: 40, done: 40, elapsed: 62 * time.Second, state: "finished"}).Status(), File: "digits.yaml", Front: front(12), Below: true,
 			URL: "s3://bucket/digits", Args: []string{"--set", "trials=40", "--set", "seed=1"}},
-		"summary_stopped": {Status: report.Status{Name: "digits", State: "stopped", Reason: "stopped by the user", Planned: 3}},
-		"summary_nothing": {Status: (&fake{planned: 1, state: "stopped"}).Status(), File: "digits.yaml"},
+		"summary_stopped":   {Status: report.Status{Name: "digits", State: "stopped", Reason: "stopped by the user", Planned: 3}},
+		"summary_unstarted": {Status: stopped(4), File: "digits.yaml"},
+		"summary_budget":    {Status: stopped(4), File: "digits.yaml", OutOfTime: true, Args: []string{"--set", "budget.time=1s"}},
+		"summary_resumed":   {Status: stopped(4), OutOfTime: true},
+		"summary_several":   {Status: stopped(0), Several: true},
+		"summary_nothing":   {Status: (&fake{planned: 1, state: "stopped"}).Status(), File: "digits.yaml"},
 	} {
 		e.Dir = "results/digits"
 		if name == "summary_interrupted" {
@@ -177,6 +181,46 @@ func TestSummaries(t *testing.T) {
 			t.Fatal(err)
 		}
 		golden(t, name, out.String())
+	}
+}
+
+// stopped is an experiment of 9 trials of which so many never started.
+func stopped(unstarted int) report.Status {
+	st := (&fake{planned: 9, done: 6, state: "stopped"}).Status()
+	st.NeverStarted = unstarted
+	return st
+}
+
+// What ends or holds an experiment is said while its trials end, with what the user can
+// do. B-024, B-120
+func TestPhases(t *testing.T) {
+	f := running()
+	for _, c := range []struct {
+		ending, why string
+		paused      bool
+		runs        int
+		want        string
+	}{
+		{want: "running", runs: 2},
+		{ending: "interrupted", why: "interrupted", runs: 2, want: "interrupting (grace 10s)"},
+		{ending: "interrupted", why: "interrupted", want: "interrupting"},
+		{ending: "stopped", why: "stopped by the user", runs: 1, want: "stopping (stopped by the user, grace 10s)"},
+		{ending: "finished", why: "the time budget is used up", runs: 1, want: "ending (the time budget is used up, grace 10s)"},
+		{ending: "failed", why: "it crashed", want: "failing (it crashed)"},
+		{paused: true, runs: 1, want: "pausing"},
+		{paused: true, want: "paused"},
+		{paused: true, ending: "interrupted", runs: 1, want: "interrupting (grace 10s)"},
+	} {
+		st := f.Status()
+		st.Ending, st.EndingWhy, st.Paused, st.Grace, st.Hint = c.ending, c.why, c.paused, 10*time.Second, "what to do"
+		st.Counts[core.Running] = c.runs
+		lines := screen{100, 30, false}.frame(st, nil, &varied{})
+		if !strings.HasPrefix(lines[0], "digits · "+c.want+" · 12m04s") || lines[1] != "what to do" {
+			t.Errorf("%+v: found\n%s\n%s", c, lines[0], lines[1])
+		}
+		if line, _ := statusLine(st); !strings.Contains(line, "· "+c.want+" · what to do · ") || strings.Contains(line, "left") != (c.want == "running") {
+			t.Errorf("%+v: found %s", c, line)
+		}
 	}
 }
 
@@ -251,7 +295,7 @@ func TestNothingToGoOnWith(t *testing.T) {
 		if err := Summary(&b, End{Status: status, Dir: "results/digits", File: "digits.yaml"}); err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Contains(b.String(), "go on where it stopped"); got != want {
+		if got := strings.Contains(b.String(), "go on with the 1 trial not yet made"); got != want || strings.Contains(b.String(), "where it stopped") {
 			t.Errorf("%d of 4 over: %v\n%s", done, got, b.String())
 		}
 	}

@@ -1,0 +1,95 @@
+package host
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"time"
+)
+
+// lastWord is how long a host that is told to leave at once has for its summary.
+const lastWord = time.Second
+
+// Exit is how the user's signals reach a host at work: a table that it shows says so
+// itself, and a host that is to leave at once still says how the experiment stands. A
+// nil Exit does nothing.
+type Exit struct {
+	mu    sync.Mutex
+	out   io.Writer
+	table bool // it has what out would
+	asked bool
+	text  string // what was said or would have been
+	sumUp func()
+}
+
+// NewExit says to out what there is to say while no host shows a table.
+func NewExit(out io.Writer) *Exit { return &Exit{out: out} }
+
+// Ask notes that the user wants the host to end, and says text, unless there is a table.
+func (x *Exit) Ask(text string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.asked, x.text = true, text
+	if !x.table {
+		fmt.Fprintln(x.out, text)
+	}
+}
+
+// Asked says whether the user wants the host to end.
+func (x *Exit) Asked() bool {
+	if x == nil {
+		return false
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.asked
+}
+
+// Now has the host say how the experiment stands, if it is at work, and returns soon,
+// whatever becomes of that.
+func (x *Exit) Now() {
+	x.mu.Lock()
+	sumUp := x.sumUp
+	x.mu.Unlock()
+	if sumUp == nil {
+		return
+	}
+	said := make(chan struct{})
+	go func() { sumUp(); close(said) }()
+	select {
+	case <-said:
+	case <-time.After(lastWord):
+	}
+}
+
+// shows says that there is a table.
+func (x *Exit) shows() {
+	if x == nil {
+		return
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.table = true
+}
+
+// remind says again what the table does not say any more, if the user has asked.
+func (x *Exit) remind() {
+	if x == nil {
+		return
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.asked && x.table {
+		fmt.Fprintln(x.out, x.text)
+	}
+}
+
+// host sets what sums the experiment up, in any goroutine; nil: nothing does any more.
+func (x *Exit) host(sumUp func()) {
+	if x == nil {
+		return
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.sumUp = sumUp
+}
