@@ -36,17 +36,17 @@ func (a *app) lsCommand() *cobra.Command {
 
 // listed is an experiment in the list, in the stable shape of `ls --json`.
 type listed struct {
-	Name   string `json:"name"`
-	State  string `json:"state"`
-	Trials int    `json:"trials"`
+	Name    string          `json:"name"`
+	State   string          `json:"state"`
+	Trials  int             `json:"trials"`
+	Metric  string          `json:"metric"`
+	Best    *analysis.Float `json:"best"`
+	Changed time.Time       `json:"changed"`
+	Dir     string          `json:"dir"`
 	// NeverStarted is how many of the trials were ended before they had ever
 	// started; Paused: the user has paused it.
-	NeverStarted int             `json:"never_started"`
-	Paused       bool            `json:"paused"`
-	Metric       string          `json:"metric"`
-	Best         *analysis.Float `json:"best"`
-	Changed      time.Time       `json:"changed"`
-	Dir          string          `json:"dir"`
+	NeverStarted int  `json:"never_started"`
+	Paused       bool `json:"paused"`
 }
 
 func (a *app) ls(dir string, asJSON bool) error {

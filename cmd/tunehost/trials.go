@@ -155,7 +155,7 @@ func why(t *analysis.Trial) string {
 // trialCSV has a column for each parameter and each metric.
 func (a *app) trialCSV(e *analysis.Experiment, list []analysis.Trial) error {
 	w := csv.NewWriter(a.out)
-	head := []string{"trial", "number", "state", "iteration", "results", "failures", "time_total_s", "started", "ended", "never_started"}
+	head := []string{"trial", "number", "state", "iteration", "results", "failures", "time_total_s", "started", "ended"}
 	if repeated(e) {
 		head = append(head, "suggestion")
 	}
@@ -165,7 +165,7 @@ func (a *app) trialCSV(e *analysis.Experiment, list []analysis.Trial) error {
 	for _, name := range e.MetricNames() {
 		head = append(head, "metrics/"+name)
 	}
-	if err := w.Write(append(head, "error", "reason", "dir", "checkpoint")); err != nil {
+	if err := w.Write(append(head, "error", "reason", "dir", "checkpoint", "never_started")); err != nil {
 		return err
 	}
 	for i := range list {
@@ -179,7 +179,7 @@ func (a *app) trialCSV(e *analysis.Experiment, list []analysis.Trial) error {
 
 func csvRow(e *analysis.Experiment, t *analysis.Trial) []string {
 	row := []string{t.ID, fmt.Sprint(t.Number), t.State.String(), fmt.Sprint(t.Iteration), fmt.Sprint(t.Results),
-		fmt.Sprint(t.Failures), exact(t.Seconds), stamp(t.Started), stamp(t.Ended), fmt.Sprint(t.NeverStarted)}
+		fmt.Sprint(t.Failures), exact(t.Seconds), stamp(t.Started), stamp(t.Ended)}
 	if repeated(e) {
 		row = append(row, fmt.Sprint(t.Suggestion))
 	}
@@ -192,7 +192,7 @@ func csvRow(e *analysis.Experiment, t *analysis.Trial) []string {
 		v, ok := t.Metric(name)
 		row = append(row, csvValue(v, ok))
 	}
-	return append(row, t.Error, t.Reason, t.Dir, t.Checkpoint)
+	return append(row, t.Error, t.Reason, t.Dir, t.Checkpoint, fmt.Sprint(t.NeverStarted))
 }
 
 func stamp(t time.Time) string {
