@@ -21,7 +21,7 @@ func (o *Options) anew(ctx context.Context, e *config.Experiment) (*config.Exper
 	if o.Resume != "never" || o.inMemory() {
 		return e, nil
 	}
-	exists, taken, err := namesIn(ctx, e.Storage)
+	exists, taken, err := namesAt(ctx, e.Storage)
 	if err != nil || !exists(e.Name) {
 		return e, err
 	}
@@ -34,9 +34,9 @@ func (o *Options) anew(ctx context.Context, e *config.Experiment) (*config.Exper
 	}
 }
 
-// namesIn says of names in a storage whether an experiment has them, and whether anything
+// namesAt says of names in a storage whether an experiment has them, and whether anything
 // has.
-func namesIn(ctx context.Context, place string) (exists, taken func(string) bool, err error) {
+func namesAt(ctx context.Context, place string) (exists, taken func(string) bool, err error) {
 	if mirror.IsURL(place) {
 		names, err := mirror.Names(ctx, place)
 		if errors.Is(err, mirror.ErrNone) {
