@@ -22,6 +22,9 @@ func check(o Options, e *config.Experiment) error {
 	}
 	errs = append(errs, missing(o, e)...)
 	errs = append(errs, workless(e))
+	if !o.manual && !o.virtual {
+		errs = append(errs, startable(e))
+	}
 	if err := errors.Join(errs...); err != nil {
 		return &UserError{err}
 	}

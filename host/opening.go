@@ -249,26 +249,17 @@ func (o *opener) trainableRef() (config.PluginRef, []byte, error) {
 
 func (o *opener) commandOptions() map[string]any {
 	e, t := o.experiment, o.experiment.Trainable
-	var objectives, parameters []string
+	var objectives []string
 	for _, x := range e.Objectives {
 		objectives = append(objectives, x.Metric)
-	}
-	for i := range e.Space.Params {
-		parameters = append(parameters, e.Space.Params[i].Name)
-	}
-	for _, c := range e.Constants {
-		parameters = append(parameters, c.Name)
-	}
-	for _, d := range e.Derived {
-		parameters = append(parameters, d.Name)
 	}
 	metrics := map[string]string{}
 	for name, re := range t.Metrics {
 		metrics[name] = re.String()
 	}
 	return map[string]any{"command": t.Command, "env": orEmpty(t.Env), "inherit_env": t.InheritEnv, "environ": os.Environ(),
-		"metrics": metrics, "objectives": objectives, "parameters": append([]string{}, parameters...),
-		"log": logOption(e.Log), "deadline": t.Deadline.Seconds(), "base_dir": o.baseDir,
+		"metrics": metrics, "objectives": objectives, "parameters": parametersOf(e),
+		"cwd": t.CWD, "log": logOption(e.Log), "deadline": t.Deadline.Seconds(), "base_dir": o.baseDir,
 		"workers": e.Placement != nil && e.Placement.Workers}
 }
 

@@ -306,7 +306,7 @@ func (s *session) open(changed bool) error {
 	if err := s.takeUp(fs, journal.Options{RunID: id}, s.replay); err != nil {
 		return &UserError{fmt.Errorf("%s: %w", s.dir.Journal(), err)}
 	}
-	if err := errors.Join(s.sameTrainer(), s.extendable(), s.recallLessons(), s.recallStart(), s.remakeTrials()); err != nil {
+	if err := errors.Join(s.sameTrainer(), s.programThere(), s.extendable(), s.recallLessons(), s.recallStart(), s.remakeTrials()); err != nil {
 		return err
 	}
 	if err := s.openPlugins(s.machine.Observations(), s.machine.Decided()); err != nil {
@@ -480,4 +480,16 @@ func (s *session) spec() (core.Spec, error) {
 	spec.Start, spec.Extended = s.from, uint32(len(s.file.Extensions))
 	spec.Saves = spec.Saves || s.options.virtual // what is recorded can be gone on with anywhere
 	return spec, err
+}
+
+// programThere says whether trials that are left can be started; one that is over needs no
+// program any more.
+func (s *session) programThere() error {
+	if ended, _ := s.machine.Outcome(); ended != 0 {
+		return nil
+	}
+	if err := startable(s.experiment); err != nil {
+		return &UserError{err}
+	}
+	return nil
 }

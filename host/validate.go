@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -37,7 +35,7 @@ func Validate(ctx context.Context, o Options) error {
 			return err
 		}
 	}
-	if err := errors.Join(startable(e), writable(e), learnable(e), restorable(e)); err != nil {
+	if err := errors.Join(writable(e), learnable(e), restorable(e)); err != nil {
 		return &UserError{err}
 	}
 	nodes, _, err := machineNodes(ctx, o.Resources)
@@ -69,28 +67,6 @@ func learnable(e *config.Experiment) error {
 		if !analysis.Is(otherDir(dirOf(e.File), name)) {
 			return fmt.Errorf("%s: learn_from: %s: %w", e.PosOf("learn_from"), name, runfile.ErrNone)
 		}
-	}
-	return nil
-}
-
-// startable says whether the command's program is there. One with a placeholder
-// is known only when a trial starts.
-func startable(e *config.Experiment) error {
-	if e.Trainable == nil || len(e.Trainable.Command) == 0 || strings.Contains(e.Trainable.Command[0], "{") {
-		return nil
-	}
-	program := e.Trainable.Command[0]
-	if local := filepath.Join(filepath.Dir(e.File), program); !filepath.IsAbs(program) {
-		if _, err := os.Stat(local); err == nil {
-			program = local
-		}
-	}
-	if info, err := os.Stat(program); err == nil && program != e.Trainable.Command[0] && !info.IsDir() && unix.Access(program, unix.X_OK) != nil {
-		return fmt.Errorf("%s: the program %q cannot be executed; make it executable (chmod +x), or write what runs it before it, such as [python3, %s]",
-			e.PosOf("trainable.command"), e.Trainable.Command[0], filepath.Base(program))
-	}
-	if _, err := exec.LookPath(program); err != nil && !errors.Is(err, exec.ErrDot) {
-		return fmt.Errorf("%s: the program %q is not there or cannot be executed; name one that is on the PATH or beside the experiment file", e.PosOf("trainable.command"), e.Trainable.Command[0])
 	}
 	return nil
 }

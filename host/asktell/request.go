@@ -53,6 +53,12 @@ func Parse(line []byte) (Request, error) {
 		return Request{}, err
 	}
 	r.Metrics, r.Iteration = result.Metrics, result.Iteration
+	if result.Done {
+		return Request{}, unknown("done")
+	}
+	if len(result.Values) > 0 {
+		return Request{}, fmt.Errorf("metrics: %.200s is not a number", result.Values)
+	}
 	if result.Checkpoint != "" {
 		return Request{}, unknown("checkpoint")
 	}

@@ -36,6 +36,12 @@ func (b *builder) stop(n *node) {
 		s.Iteration = f.integer("training_iteration")
 	}
 	s.Time, _ = durationOf(n.get("time"))
+	if again := n.get("time_total_s"); again != nil {
+		if n.has("time") {
+			b.fail(again.pos, `found both "time" and "time_total_s", expected one of them`)
+		}
+		s.Time, _ = durationOf(again)
+	}
 	s.Plateau = b.plateau(n.get("plateau"))
 	if p := n.get("plugin"); p != nil {
 		ref := refOf(p)

@@ -112,7 +112,9 @@ type Objective struct {
 type Trainable struct {
 	// Command is the program and its arguments, with {NAME} not yet replaced
 	// ([Expand]); empty for a plugin.
-	Command    []string
+	Command []string
+	// CWD is where it is started, relative to the file; "": in the trial's directory.
+	CWD        string
 	Env        map[string]string
 	InheritEnv bool
 	// Metrics find metrics in lines of output: the first group, or the one
@@ -253,8 +255,10 @@ type Grant struct {
 
 // Variables of `stop.when`, beside metrics and parameters, and of `budget.when`.
 var (
-	// StopVars: time is the trial's running time in seconds.
-	StopVars = map[string]expr.Type{"iteration": expr.Int, "time": expr.Float}
+	// StopVars: time is the trial's running time in seconds; the last two are the names
+	// that results have for the first two.
+	StopVars = map[string]expr.Type{"iteration": expr.Int, "time": expr.Float,
+		"training_iteration": expr.Int, "time_total_s": expr.Float}
 	// BudgetVars: time is the experiment's running time in seconds; trials
 	// are those that ended; best is the best value of the first objective.
 	BudgetVars = map[string]expr.Type{"time": expr.Float, "trials": expr.Int, "trials_failed": expr.Int, "results": expr.Int, "best": expr.Float}

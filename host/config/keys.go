@@ -74,6 +74,7 @@ var stop = &object{
 		{name: "iteration", what: "the last iteration of a trial", shape: integer(1)},
 		{name: "training_iteration", what: "the same as iteration", shape: integer(1)},
 		{name: "time", what: "the running time of a trial", shape: duration},
+		{name: "time_total_s", what: "the same as time", shape: duration},
 		{name: "plateau", what: "the metric no longer changes", shape: plateau},
 		{name: "plugin", what: "a plugin that stops trials: a scheduler that does nothing else, beside the scheduler", shape: plugin},
 	},
@@ -105,6 +106,7 @@ var failures = &object{like: "{retries: 3}", keys: []key{
 
 var trainable = &object{like: "{command: [python3, train.py]}", keys: []key{
 	{name: "command", what: "the program and its arguments", shape: &listOf{item: word, some: true, like: " such as [python3, train.py]"}},
+	{name: "cwd", what: "the directory in which it is started, relative to the file; the trial's own by default", shape: text},
 	{name: "env", what: "variables of its environment", shape: &object{extra: word}},
 	{name: "inherit_env", what: "whether it gets the user's environment", shape: boolean, value: "true"},
 	{name: "metrics", what: "regular expressions that find metrics in its output", shape: &object{extra: pattern}},

@@ -1,13 +1,18 @@
 package config
 
 import (
+	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/tunehost/tunehost/host/nearest"
+	"github.com/tunehost/tunehost/plugins/trainables/command/argv"
 )
 
-// templates checks the names in braces of command and trial_name.
+// templates checks the names in braces of command and trial_name. In directories' names
+// braces have no other meaning.
 func (b *builder) templates() {
 	names := b.allNames()
 	if n := b.at("trial_name"); n != nil {
@@ -22,9 +27,30 @@ func (b *builder) templates() {
 		return
 	}
 	for _, n := range command.items {
-		b.template(n, append([]string{"params"}, names...))
+		b.argument(n, names)
 	}
 }
+
+// argument checks the placeholders of an argument of the command.
+func (b *builder) argument(n *node, names []string) {
+	known := func(name string) bool {
+		return slices.ContainsFunc(names, func(p string) bool { return p == name || strings.ReplaceAll(p, "/", ".") == name })
+	}
+	_, err := argv.Parse(n.text, known)
+	var unknown *argv.UnknownName
+	if errors.As(err, &unknown) {
+		b.fail(n.at(unknown.Column), "%v%s", err, nearest.Hint(unknown.Name, append([]string{argv.Params, argv.Flags}, names...)))
+		return
+	}
+	for _, m := range formatted.FindAllStringSubmatch(n.text, -1) {
+		if known(m[2]) && m[1] == "" {
+			b.warn(n.pos, "%s is handed over as it is; the value of the parameter is {%s}", quote(m[0]), m[2])
+		}
+	}
+}
+
+// formatted is a name with a format, as Python writes it.
+var formatted = regexp.MustCompile(`(\$?)\{([^{}:!]+)[:!][^{}]*\}`)
 
 func (b *builder) template(n *node, names []string) {
 	_, err := Expand(n.text, func(name string) (string, bool) {

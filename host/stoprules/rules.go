@@ -170,7 +170,8 @@ func (r *Rules) holds(p *expr.Program, m *core.Machine, x *inbox.Result) bool {
 		iteration = v.Iteration + 1
 	}
 	ok, err := p.Bool(expr.Values{Params: r.file.Values(v.Params), Metrics: metricsOf(x.Metrics),
-		Vars: map[string]any{"iteration": int64(iteration), "time": seconds(v.TrainNS)}})
+		Vars: map[string]any{"iteration": int64(iteration), "time": seconds(v.TrainNS),
+			"training_iteration": int64(iteration), "time_total_s": seconds(v.TrainNS)}})
 	return err == nil && ok
 }
 

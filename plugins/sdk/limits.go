@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Limits of a [Result]. A trial that reports beyond them fails.
@@ -22,29 +24,19 @@ const (
 // maxPath is the length of the longest path on any system, in bytes.
 const maxPath = 4096
 
-// CheckMetricName says why a name cannot be a metric's: 1 to MaxMetricName of
-// A-Z a-z 0-9 _ . : / -
+// CheckMetricName says why a name cannot be a metric's: 1 to MaxMetricName bytes of
+// letters, digits, punctuation, symbols and spaces of any script; no control characters.
 func CheckMetricName(name string) error {
 	if name == "" {
 		return errors.New("a metric has no name")
 	}
 	if len(name) > MaxMetricName {
-		return fmt.Errorf("metric name %q… is longer than %d bytes", name[:64], MaxMetricName)
+		return fmt.Errorf("metric name %q… is longer than %d bytes", strings.ToValidUTF8(name[:64], ""), MaxMetricName)
 	}
-	for i := range len(name) {
-		if !nameByte(name[i]) {
-			return fmt.Errorf("metric name %q has a character other than A-Z a-z 0-9 _ . : / -", name)
-		}
+	if !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return fmt.Errorf("metric name %q has a character that cannot be printed", name)
 	}
 	return nil
-}
-
-func nameByte(c byte) bool {
-	switch {
-	case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
-		return true
-	}
-	return strings.IndexByte("_.:/-", c) >= 0
 }
 
 // CheckResult says why a result cannot be taken, whatever came before it.

@@ -26,12 +26,13 @@ func TestCheckResult(t *testing.T) {
 		"path":            {Result{Checkpoint: strings.Repeat("/x", 3000)}, "the path of its checkpoint has 6000 bytes"},
 		"no name":         {Result{Metrics: []Metric{{}}}, "a metric has no name"},
 		"10 kB":           {Result{Metrics: []Metric{{Name: strings.Repeat("n", 10_000)}}}, "longer than 128 bytes"},
-		"control":         {Result{Metrics: []Metric{{Name: "a\x1b[31m"}}}, `"a\x1b[31m" has a character other than`},
-		"not UTF-8":       {Result{Metrics: []Metric{{Name: "\xff"}}}, `"\xff" has a character other than`},
-		"not ASCII":       {Result{Metrics: []Metric{{Name: "précision"}}}, "has a character other than"},
+		"control":         {Result{Metrics: []Metric{{Name: "a\x1b[31m"}}}, `"a\x1b[31m" has a character that cannot`},
+		"not UTF-8":       {Result{Metrics: []Metric{{Name: "\xff"}}}, `"\xff" has a character that cannot`},
+		"not ASCII":       {Result{Metrics: []Metric{{Name: "précision@1 (%)"}}}, ""},
 		"twice":           {Result{Metrics: []Metric{{Name: "a"}, {Name: "b"}, {Name: "a"}}}, `metric "a" is in a result twice`},
 		"twice of many":   {Result{Metrics: append(many(100), Metric{Name: "m7"})}, `metric "m7" is in a result twice`},
-		"space in a name": {Result{Metrics: []Metric{{Name: "a b"}}}, "has a character other than"},
+		"space in a name": {Result{Metrics: []Metric{{Name: "a b"}}}, ""},
+		"direction":       {Result{Metrics: []Metric{{Name: "a\u202eb"}}}, "cannot be printed"},
 	} {
 		err := CheckResult(&c.result)
 		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {

@@ -34,6 +34,22 @@ func nested(depth int) string {
 	return `{"metrics":` + strings.Repeat(`{"a":`, depth-1) + "1" + strings.Repeat("}", depth-1) + "}"
 }
 
+// What is no number is kept beside the metrics.
+func TestParseValues(t *testing.T) {
+	r, err := Parse([]byte(`{"metrics":{"a@1 é":1,"note":"x","ok":true,"none":null,"list":[1,{"b":NaN}],"in":{"text":"y"},"training_iteration":4},"done":true}`))
+	const values = `{"note":"x","ok":true,"none":null,"list":[1,{"b":"NaN"}],"in/text":"y"}`
+	if err != nil || string(r.Values) != values || r.Iteration != 4 || !r.Done || len(r.Metrics) != 2 {
+		t.Errorf("%+v %s, %v", r, r.Values, err)
+	}
+	if r, err = Parse([]byte(`{"metrics":{"a":1,"done":true},"iteration":2}`)); err != nil || !r.Done || r.Iteration != 2 || r.Values != nil {
+		t.Errorf("%+v, %v", r, err)
+	}
+	long := strings.Repeat("x", sdk.MaxValues)
+	if r, err = Parse([]byte(`{"metrics":{"a":1,"long":"` + long + `","short":"y"}}`)); err != nil || string(r.Values) != `{"short":"y"}` {
+		t.Errorf("%.100s, %v", r.Values, err)
+	}
+}
+
 func TestParseRefuses(t *testing.T) {
 	if _, err := Parse([]byte(nested(MaxDepth))); err != nil {
 		t.Errorf("depth %d: %v", MaxDepth, err)
@@ -42,10 +58,10 @@ func TestParseRefuses(t *testing.T) {
 	for line, want := range map[string]string{
 		``: "not a JSON object", `null`: "not a JSON object", `{`: "ends early", `{"metrics":{"a":1}`: "ends early",
 		`{"metrics":{"a":1}}x`: "more", `{"metrics":{"a":}}`: "not JSON", `{'metrics':{}}`: "not JSON",
-		`{"metrics":{"a":nan}}`: "not JSON", `{"metrics":{"a":null}}`: `"a" is not a number`, `{"metrics":{"a":[1]}}`: "not a number",
-		`{"metrics":{"":1}}`: "no name", `{"metrics":{"é":1}}`: "character", `{"metrics":{"a":1,"b":{"c":1},"b/c":2}}`: "twice",
+		`{"metrics":{"a":nan}}`: "not JSON", `{"metrics":{"a":null}}`: `no metrics`, `{"metrics":{"a":[1]}}`: "no metrics",
+		`{"metrics":{"":1}}`: "no name", `{"metrics":{"a\u0007":1}}`: "character", `{"metrics":{"a":1,"b":{"c":1},"b/c":2}}`: "twice",
 		`{"metrics":{"a":1},"iteration":-1}`: "iteration", `{"metrics":{"a":1},"iteration":1e300}`: "iteration",
-		`{"metrics":{"a":1},"iteration":NaN}`: "iteration", `{"iteration":1}`: "no metrics", `{"metrics":{"a":1},"done":true}`: "done",
+		`{"metrics":{"a":1},"iteration":NaN}`: "iteration", `{"iteration":1}`: "no metrics", `{"metrics":{"a":1},"done":1}`: "done", `{"metrics":{"a":1},"colour":1}`: "colour",
 		nested(MaxDepth + 1): "deeper than 64", arrays: "deeper than 64",
 		`{"metrics":{"` + strings.Repeat("x", 129) + `":1}}`: "128 bytes",
 	} {
@@ -153,7 +169,7 @@ func TestClient(t *testing.T) {
 	if _, err := c.Report(map[string]float64{"a": 2}, 0, ""); err == nil || !strings.Contains(err.Error(), "not now") {
 		t.Error(err)
 	}
-	if _, err := c.Report(map[string]float64{"a b": 3}, 0, ""); err == nil || !strings.Contains(err.Error(), "a b") {
+	if _, err := c.Report(map[string]float64{"a\ab": 3}, 0, ""); err == nil || !strings.Contains(err.Error(), `a\ab`) {
 		t.Error(err)
 	}
 	c.Close()

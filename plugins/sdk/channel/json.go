@@ -20,15 +20,14 @@ const (
 	MaxNameBytes = sdk.MaxMetricName
 )
 
-// Array stands for a JSON array in [Flatten].
-type Array struct{}
-
 // Flatten calls leaf for each value of a JSON object that is not an object
 // itself, in order; the names of nested ones are joined with "/". A value is a
 // float64 (NaN and the infinities too, bare or as strings), a string, a bool,
-// nil or [Array]. Objects deeper than MaxDepth are refused.
+// nil, or of an array its text as json.RawMessage. Objects deeper than MaxDepth are
+// refused.
 func Flatten(line []byte, leaf func(name string, value any) error) error {
-	d := json.NewDecoder(bytes.NewReader(quoteNonFinite(line)))
+	text := quoteNonFinite(line)
+	d := &decoder{json.NewDecoder(bytes.NewReader(text)), text}
 	d.UseNumber()
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
 		return notObject(err)
@@ -40,6 +39,12 @@ func Flatten(line []byte, leaf func(name string, value any) error) error {
 		return errors.New("there is more after the JSON object")
 	}
 	return nil
+}
+
+// decoder knows what it reads.
+type decoder struct {
+	*json.Decoder
+	text []byte
 }
 
 func notObject(err error) error {
@@ -56,7 +61,7 @@ func badJSON(err error) error {
 	return fmt.Errorf("not JSON: %w", err)
 }
 
-func flattenObject(d *json.Decoder, prefix string, depth int, leaf func(string, any) error) error {
+func flattenObject(d *decoder, prefix string, depth int, leaf func(string, any) error) error {
 	for {
 		t, err := d.Token()
 		if err != nil {
@@ -72,7 +77,7 @@ func flattenObject(d *json.Decoder, prefix string, depth int, leaf func(string, 
 	}
 }
 
-func flattenValue(d *json.Decoder, name string, depth int, leaf func(string, any) error) error {
+func flattenValue(d *decoder, name string, depth int, leaf func(string, any) error) error {
 	t, err := d.Token()
 	if err != nil {
 		return badJSON(err)
@@ -90,10 +95,11 @@ func flattenValue(d *json.Decoder, name string, depth int, leaf func(string, any
 			}
 			return flattenObject(d, name+"/", depth+1, leaf)
 		}
+		begin := d.InputOffset() - 1
 		if err := skipArray(d, depth+1); err != nil {
 			return err
 		}
-		return leaf(name, Array{})
+		return leaf(name, json.RawMessage(d.text[begin:d.InputOffset()]))
 	case json.Number:
 		return leaf(name, number(t))
 	case string:
@@ -106,7 +112,7 @@ func flattenValue(d *json.Decoder, name string, depth int, leaf func(string, any
 }
 
 // skipArray reads to the end of an array that has been opened.
-func skipArray(d *json.Decoder, depth int) error {
+func skipArray(d *decoder, depth int) error {
 	for open := 1; open > 0; {
 		t, err := d.Token()
 		if err != nil {

@@ -14,7 +14,7 @@ import (
 // The checkpoint is as written.
 func Parse(line []byte) (sdk.Result, error) {
 	r, err := ParseWith(line, func(name string, _ any) error {
-		return fmt.Errorf("unknown key %q: expected metrics, iteration, checkpoint", clip(name))
+		return fmt.Errorf("unknown key %q: expected metrics, iteration, checkpoint, done", clip(name))
 	})
 	if err == nil && len(r.Metrics) == 0 {
 		err = errors.New(`no metrics: expected {"metrics":{"NAME":NUMBER}}`)
@@ -49,7 +49,12 @@ func (p *parser) leaf(name string, value any) (err error) {
 		return p.metric(metric, value)
 	case name == "metrics":
 		return errors.New(`"metrics" is not an object`)
-	case value == nil && (name == "iteration" || name == "checkpoint"):
+	case value == nil && (name == "iteration" || name == "checkpoint" || name == "done"):
+		return nil
+	case name == "done":
+		if p.r.Done, ok = value.(bool); !ok {
+			return errors.New(`"done" is neither true nor false`)
+		}
 		return nil
 	case name == "iteration":
 		p.r.Iteration, err = Iteration(value)
@@ -70,13 +75,44 @@ func (p *parser) metric(name string, value any) error {
 	}
 	v, ok := value.(float64)
 	if !ok {
-		return fmt.Errorf("metric %q is not a number", name)
+		p.value(name, value)
+		return nil
+	}
+	if n, err := Iteration(v); name == "training_iteration" && err == nil && p.r.Iteration == 0 {
+		p.r.Iteration = n
 	}
 	if len(p.r.Metrics) == MaxMetrics {
 		return fmt.Errorf("more than %d metrics", MaxMetrics)
 	}
 	p.r.Metrics = append(p.r.Metrics, sdk.Metric{Name: name, Value: v})
 	return nil
+}
+
+// value takes what is reported with the metrics and is no number.
+func (p *parser) value(name string, value any) {
+	if done, is := value.(bool); is && name == "done" {
+		p.r.Done = done
+		return
+	}
+	p.r.Values = AppendValue(p.r.Values, name, value)
+}
+
+// AppendValue adds what is no metric to the JSON object of a result's values: a text, a
+// truth, nothing or an array, as [Flatten] has it. It leaves out what would make them
+// larger than [sdk.MaxValues].
+func AppendValue(values []byte, name string, value any) []byte {
+	text, err := json.Marshal(value)
+	key, err2 := json.Marshal(name)
+	if err != nil || err2 != nil || len(values)+len(key)+len(text)+len("{,:}") > sdk.MaxValues {
+		return values
+	}
+	if len(values) == 0 {
+		values = append(values, '{')
+	} else {
+		values[len(values)-1] = ','
+	}
+	values = append(append(append(values, key...), ':'), text...)
+	return append(values, '}')
 }
 
 // Iteration reads a count: a whole number from 1 to 2^53.

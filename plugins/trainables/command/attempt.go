@@ -14,6 +14,7 @@ import (
 
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/channel"
+	"github.com/tunehost/tunehost/plugins/trainables/command/argv"
 )
 
 // checkpointDir is the folder of the trial's directory where programs make
@@ -34,7 +35,8 @@ type attempt struct {
 	others []*worker
 
 	args       []string
-	port       int // of the gang's rendezvous
+	dir        string // in which it is started
+	port       int    // of the gang's rendezvous
 	socket     *socket
 	output     []*os.File // ends of pipes that are read
 	readers    sync.WaitGroup
@@ -75,7 +77,10 @@ func (a *attempt) start() (err error) {
 	if a.args, err = a.p.arguments(values, paths.params); err != nil {
 		return &sdk.StartError{Err: err}
 	}
-	file, err := findProgram(a.args[0], a.p.path)
+	if a.dir, err = a.p.workingDir(t.Dir); err != nil {
+		return &sdk.StartError{Err: err}
+	}
+	file, err := argv.Find(a.args[0], a.p.path)
 	if err != nil {
 		return startError(a.args, err)
 	}
@@ -86,7 +91,7 @@ func (a *attempt) start() (err error) {
 	if clash != "" {
 		a.run.Log("warning: " + clash)
 	}
-	env := a.p.trialEnv(t, paths, own)
+	env := a.p.trialEnv(t, a.dir, paths, own)
 	if !a.isGang() {
 		return a.launch(file, append(env, channelVariable+paths.channel, devicesVariable+a.p.devices(t.Devices)))
 	}
@@ -143,7 +148,7 @@ func (a *attempt) launch(file string, env []string) error {
 	}
 	a.heard.touch()
 	a.proc, err = start(file, a.args, &syscall.ProcAttr{
-		Dir: a.trial.Dir, Env: env, Files: []uintptr{null.Fd(), stdout.Fd(), stderr.Fd()},
+		Dir: a.dir, Env: env, Files: []uintptr{null.Fd(), stdout.Fd(), stderr.Fd()},
 	})
 	if err != nil {
 		return startError(a.args, err)
@@ -303,6 +308,8 @@ func (a *attempt) outcome(ctx context.Context) error {
 	case len(a.late) > 0:
 		return a.failure(fmt.Sprintf("did not end within %v after rank 0 and was killed", a.followTime()), a.late...)
 	}
-	a.results.warnIfNone()
+	if !a.results.any() {
+		a.results.hintNone()
+	}
 	return nil
 }

@@ -31,7 +31,7 @@ func (c *connections) accept(f *os.File) {
 	defer c.mu.Unlock()
 	if len(c.open) >= maxConnections {
 		f.Close()
-		c.a.results.warn("connections", "more than %d connections at a time to the report channel; the others are closed", maxConnections)
+		c.a.results.hint("connections", "more than %d connections at a time to the report channel; the others are closed", maxConnections)
 		return
 	}
 	if c.open == nil {
@@ -84,12 +84,8 @@ func (c *connections) Report(res sdk.Result) (channel.Decision, error) {
 	}
 	c.begin()
 	answer := make(chan channel.Decision, 1)
-	if !r.numbered(item{res, answer}) {
-		if d := c.answer(channel.Continue); d != channel.Continue {
-			return d, nil
-		}
-		return "", fmt.Errorf("iteration %d is not higher than the one before", res.Iteration)
-	}
+	r.reportedWrong(&res)
+	r.reported(item{res, answer})
 	d := c.answer(<-answer)
 	c.a.heard.touch()
 	return d, nil
@@ -125,7 +121,7 @@ func (c *connections) answer(d channel.Decision) channel.Decision {
 // ignore answers a program that prints its results too.
 func (c *connections) ignore(res sdk.Result) (channel.Decision, error) {
 	r := &c.a.results
-	r.warn("both", "reports by the channel are ignored, because printed lines are taken as results already")
+	r.hint("both", "reports by the channel are ignored, because printed lines are taken as results already; print no JSON, or report nothing")
 	if res.Checkpoint != "" {
 		return "", errors.New("printed lines are taken as results already: print the checkpoint too, or print no results")
 	}

@@ -16,18 +16,28 @@
 //
 //   - Printing. A line of stdout that is a JSON object with a number under an
 //     objective's metric is a result; nested names are joined with "/". Its keys
-//     iteration (or training_iteration) and checkpoint have their meaning; what
-//     is no number or has no metric's name is left out. With the option metrics,
+//     iteration (or training_iteration), checkpoint and done have their meaning;
+//     what is no number is kept beside the metrics. With the option metrics,
 //     lines that match the regular expressions are results instead: the first
 //     group is the number, or the whole match where there is none. A line that
 //     matches an objective's expression is a result; values of other metrics
 //     wait for the next such line.
 //   - The channel: see package channel.
 //
-// A printing program is never held up by slow decisions: results wait in a
-// queue, and when it is full the oldest without a checkpoint is dropped, never
-// the last. Iterations are numbered before that, so that numbers stay true. A
-// program that prints an iteration of 0 counts from 0; its counts are not used.
+// A program that prints does not wait for decisions: up to ten thousand results wait in a
+// queue. One that prints more is not read from until there is room, so that none is lost.
+//
+// Iterations that a program gives must grow. One that begins with 0 counts from 0, and 1
+// is added; when one repeats or goes back, results are counted one by one from there on.
+// The user is told, and the value reported_iteration keeps what was given. A result that
+// is done is the last: the program has its grace to end by itself.
+//
+// # Hints
+//
+// What a program says that reports nothing, or not what is needed, is looked at, and the
+// most likely mistake is told as a hint (sdk.Hinter): once, at the first trial that shows
+// it. The objective under another name, JSON that is none, numbers in quotes, results on
+// stderr, and a missing file that lies beside the experiment file are among them.
 //
 // # Exporting
 //

@@ -58,11 +58,11 @@ func flat(env map[string]string) []string {
 }
 
 // trialEnv is the environment of one attempt, but for what differs among workers.
-func (p *program) trialEnv(t *sdk.Trial, paths paths, own []string) []string {
+func (p *program) trialEnv(t *sdk.Trial, dir string, paths paths, own []string) []string {
 	env := make([]string, 0, len(p.env)+len(own)+12)
 	env = append(env, p.env...)
 	env = append(env,
-		"PWD="+t.Dir,
+		"PWD="+dir,
 		"TUNEHOST_TRIAL_ID="+t.ID,
 		"TUNEHOST_TRIAL_DIR="+t.Dir,
 		"TUNEHOST_EXPERIMENT="+t.Experiment,

@@ -17,6 +17,7 @@ import (
 type fakeRun struct {
 	trial   sdk.Trial
 	decide  func(r sdk.Result) error
+	hear    func(hint string)
 	stopped chan struct{}
 
 	mu       sync.Mutex
@@ -67,6 +68,9 @@ func (f *fakeRun) Reject(text string) {
 }
 
 func (f *fakeRun) Hint(text string) {
+	if f.hear != nil {
+		f.hear(text)
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.hints = append(f.hints, text)

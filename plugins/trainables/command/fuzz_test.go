@@ -58,33 +58,3 @@ func checkLine(t *testing.T, r *reader, line []byte) {
 		}
 	}
 }
-
-// FuzzTemplate: an argument of a command is refused, or has its placeholders replaced
-// and nothing else.
-func FuzzTemplate(f *testing.F) {
-	for _, text := range []string{"--lr={lr}", "{{\"a\": {x}}}", "{", "}", "{a{b}", "{}", "{params}{params}"} {
-		f.Add(text)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		x, err := parseTemplate(text)
-		if err != nil {
-			return
-		}
-		got, err := x.expand(func(name string) (string, bool) {
-			if name == "" || strings.ContainsAny(name, "{}") {
-				t.Fatalf("%q has the placeholder %q", text, name)
-			}
-			return "{" + name + "}", true
-		})
-		want := text
-		for _, name := range x.names() {
-			if !strings.Contains(want, "{"+name+"}") {
-				t.Fatalf("%q has no {%s}", text, name)
-			}
-		}
-		plain := strings.NewReplacer("{{", "{", "}}", "}").Replace(text)
-		if len(x.names()) == 0 && (err != nil || got != plain) {
-			t.Fatalf("%q became %q, %v", text, got, err)
-		}
-	})
-}

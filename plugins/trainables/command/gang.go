@@ -135,7 +135,7 @@ func (a *attempt) launchOther(file string, env []string, rank int) error {
 		defer stderr.Close()
 	}
 	w.proc, err = start(file, a.args, &syscall.ProcAttr{
-		Dir: a.trial.Dir, Env: env, Files: []uintptr{null.Fd(), stdout.Fd(), stderr.Fd()},
+		Dir: a.dir, Env: env, Files: []uintptr{null.Fd(), stdout.Fd(), stderr.Fd()},
 	})
 	if err != nil {
 		return startError(a.args, err)

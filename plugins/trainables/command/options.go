@@ -31,6 +31,7 @@ type options struct {
 	Log        *logFiles         `json:"log"`
 	Deadline   float64           `json:"deadline"`
 	BaseDir    string            `json:"base_dir"`
+	CWD        string            `json:"cwd"`
 	Workers    bool              `json:"workers"`
 }
 

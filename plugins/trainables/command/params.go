@@ -10,19 +10,24 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/tunehost/tunehost/plugins/trainables/command/argv"
 )
 
 // params are the trial's parameters as text: each value as users would type
 // it, and nested ones under names joined with "/" too.
-type params map[string]string
+type params struct {
+	text   map[string]string
+	groups map[string]bool // names of those that others are in
+}
 
 func parseParams(b []byte) (params, error) {
-	p := params{}
+	p := params{text: map[string]string{}, groups: map[string]bool{}}
 	if len(bytes.TrimSpace(b)) == 0 {
 		return p, nil
 	}
 	if err := p.add("", b); err != nil {
-		return nil, fmt.Errorf("the trial's parameters are no JSON object: %w", err)
+		return p, fmt.Errorf("the trial's parameters are no JSON object: %w", err)
 	}
 	return p, nil
 }
@@ -45,20 +50,40 @@ func (p params) addValue(name string, v json.RawMessage) error {
 	case '"':
 		var s string
 		err := json.Unmarshal(v, &s)
-		p[name] = s
+		p.text[name] = s
 		return err
 	case '{':
+		p.groups[name] = !bytes.Equal(v, []byte("{}"))
 		if err := p.add(name+"/", v); err != nil {
 			return err
 		}
 	}
 	var b bytes.Buffer
 	err := json.Compact(&b, v)
-	p[name] = b.String()
+	p.text[name] = b.String()
 	return err
 }
 
-func (p params) names() []string { return slices.Sorted(maps.Keys(p)) }
+func (p params) names() []string { return slices.Sorted(maps.Keys(p.text)) }
+
+// flags are all parameters as arguments, groups as their members: --net.units=64.
+func (p params) flags() (flags []string) {
+	for _, name := range p.names() {
+		if !p.groups[name] {
+			flags = append(flags, "--"+strings.ReplaceAll(name, "/", ".")+"="+p.text[name])
+		}
+	}
+	return flags
+}
+
+// words are the flags as one text that a shell takes apart again.
+func (p params) words() string {
+	words := p.flags()
+	for i := range words {
+		words[i] = argv.Quote(words[i])
+	}
+	return strings.Join(words, " ")
+}
 
 // environ is one variable for each parameter. Where two share a name the first
 // has it, and clash says so.
@@ -71,7 +96,7 @@ func (p params) environ() (env []string, clash string) {
 			continue
 		}
 		taken[v] = name
-		env = append(env, v+"="+p[name])
+		env = append(env, v+"="+p.text[name])
 	}
 	return env, clash
 }

@@ -15,9 +15,16 @@ import (
 // printed is what was understood of one line of stdout.
 type printed struct {
 	sdk.Result
-	zero      bool   // its iteration counts from 0, or is no count at all
-	skipped   string // the first key whose number has no metric's name
+	given     *float64 // its iteration, where that is not a count from 1
+	skipped   string   // the first key whose number has no metric's name
+	wrong     wrong    // an objective that is no number
 	objective bool
+}
+
+// wrong is an objective's value that is no number.
+type wrong struct {
+	name  string
+	value any
 }
 
 // reader understands lines of one attempt's stdout.
@@ -59,19 +66,38 @@ func (r *reader) object(line []byte) (*printed, error) {
 
 func (r *reader) leaf(p *printed, name string, value any) error {
 	v, isNumber := value.(float64)
+	objective := slices.Contains(r.objectives, name)
 	switch {
-	case slices.Contains(r.objectives, name):
+	case objective:
 		p.objective = p.objective || isNumber
 	case name == "checkpoint":
 		p.Checkpoint, _ = value.(string)
 		return nil
-	case isNumber && (name == "iteration" || name == "training_iteration"):
+	case name == "done" && isTruth(value):
+		p.Done = value == true
+		return nil
+	case isNumber && isIteration(name):
 		p.count(v)
 		return nil
 	}
 	if !isNumber {
+		if objective && p.wrong.name == "" {
+			p.wrong = wrong{name, value}
+		}
+		p.Values = channel.AppendValue(p.Values, name, value)
 		return nil
 	}
+	return p.metric(name, v)
+}
+
+func isTruth(value any) bool {
+	_, ok := value.(bool)
+	return ok
+}
+
+func isIteration(name string) bool { return name == "iteration" || name == "training_iteration" }
+
+func (p *printed) metric(name string, v float64) error {
 	if channel.CheckName(name) != nil {
 		if p.skipped == "" {
 			p.skipped = name
@@ -87,7 +113,9 @@ func (r *reader) leaf(p *printed, name string, value any) error {
 
 func (p *printed) count(v float64) {
 	n, err := channel.Iteration(v)
-	p.Iteration, p.zero = n, err != nil
+	if p.Iteration = n; err != nil {
+		p.given = &v
+	}
 }
 
 // match looks for the patterns. A line with an objective's metric is a result,
@@ -135,7 +163,7 @@ func (r *reader) note(name string, v float64) {
 func (r *reader) take() *printed {
 	p := &printed{objective: true}
 	for _, m := range r.waiting {
-		if (m.Name == "iteration" || m.Name == "training_iteration") && !slices.Contains(r.objectives, m.Name) {
+		if isIteration(m.Name) && !slices.Contains(r.objectives, m.Name) {
 			p.count(m.Value)
 			continue
 		}

@@ -3,13 +3,13 @@ package command
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/trainables/command/argv"
 )
 
 // Plugin is the trainable as it is served. One process runs any number of
@@ -36,13 +36,14 @@ func open(b []byte) (sdk.Trainable, sdk.TrainableTraits, error) {
 // program is the user's command, ready to be started for any trial.
 type program struct {
 	o        *options
-	command  []template
+	command  []argv.Template
 	env      []string
 	path     string // PATH as the program will have it
 	patterns []pattern
 	deadline time.Duration
 	sockets  *sockets
 	ports    ports
+	hinted   sync.Map // topics of hints that the user has seen
 }
 
 func newProgram(b []byte) (*program, error) {
@@ -51,7 +52,7 @@ func newProgram(b []byte) (*program, error) {
 		return nil, err
 	}
 	p := &program{o: o, deadline: seconds(o.Deadline), sockets: newSockets()}
-	if p.command, err = o.templates(); err != nil {
+	if p.command, err = argv.Command(o.Command, o.BaseDir, o.known()); err != nil {
 		return nil, fmt.Errorf("trainable command: %w", err)
 	}
 	if p.patterns, err = o.compilePatterns(); err != nil {
@@ -62,74 +63,49 @@ func newProgram(b []byte) (*program, error) {
 	return p, nil
 }
 
-// templates parses the command; names of files are made absolute.
-func (o *options) templates() ([]template, error) {
-	base, err := filepath.Abs(o.BaseDir)
-	if err != nil {
-		return nil, fmt.Errorf("base_dir: %w", err)
-	}
-	ts := make([]template, len(o.Command))
-	for i, arg := range o.Command {
-		t, err := parseTemplate(arg)
+// arguments are those of one trial.
+func (p *program) arguments(values params, paramsPath string) ([]string, error) {
+	var args []string
+	for _, t := range p.command {
+		if len(t) == 3 && t[0] == "" && t[1] == argv.Flags && t[2] == "" && !p.isParameter(argv.Flags) {
+			args = append(args, values.flags()...)
+			continue
+		}
+		arg, err := t.Expand(func(name string) (string, bool) { return p.value(values, name, paramsPath) })
 		if err != nil {
-			return nil, fmt.Errorf("command: %q: %w", arg, err)
+			return nil, fmt.Errorf("command: %w", err)
 		}
-		if err := o.checkNames(t); err != nil {
-			return nil, err
-		}
-		ts[i] = absolute(t, base, i == 0)
+		args = append(args, arg)
 	}
-	return ts, nil
+	args[0] = argv.Program(args[0], p.o.BaseDir)
+	return args, nil
 }
 
-func (o *options) checkNames(t template) error {
+// value is what a name in braces stands for; nothing where the trial lacks a parameter.
+func (p *program) value(values params, name, paramsPath string) (string, bool) {
+	if name == argv.Params {
+		return paramsPath, true
+	}
+	v, ok := values.text[strings.ReplaceAll(name, ".", "/")]
+	if exact, is := values.text[name]; is {
+		v, ok = exact, true
+	}
+	if !ok && name == argv.Flags && !p.isParameter(name) {
+		return values.words(), true
+	}
+	return v, ok || p.o.Parameters != nil
+}
+
+func (p *program) isParameter(name string) bool { return slices.Contains(p.o.Parameters, name) }
+
+// known says which names in braces are parameters.
+func (o *options) known() func(name string) bool {
 	if o.Parameters == nil {
 		return nil
 	}
-	for _, name := range t.names() {
-		if name != "params" && !slices.Contains(o.Parameters, name) {
-			return unknownPlaceholder(name)
-		}
+	return func(name string) bool {
+		return slices.ContainsFunc(o.Parameters, func(p string) bool { return p == name || strings.ReplaceAll(p, "/", ".") == name })
 	}
-	return nil
-}
-
-// absolute makes the name of an existing file absolute; a program is no
-// folder. A program that names a place that is not there stays relative to the
-// experiment file all the same.
-func absolute(t template, base string, isProgram bool) template {
-	arg := t[0]
-	if len(t) > 1 || arg == "" || filepath.IsAbs(arg) {
-		return t
-	}
-	path := filepath.Join(base, arg)
-	info, err := os.Stat(path)
-	switch {
-	case isProgram && (strings.Contains(arg, "/") || err == nil && info.Mode().IsRegular()):
-		return template{path}
-	case !isProgram && err == nil:
-		return template{path}
-	}
-	return t
-}
-
-// arguments are those of one trial.
-func (p *program) arguments(values params, paramsPath string) ([]string, error) {
-	args := make([]string, len(p.command))
-	for i, t := range p.command {
-		var err error
-		args[i], err = t.expand(func(name string) (string, bool) {
-			if name == "params" {
-				return paramsPath, true
-			}
-			v, ok := values[name]
-			return v, ok || p.o.Parameters != nil
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return args, nil
 }
 
 // LaunchesPrograms implements sdk.Launcher.

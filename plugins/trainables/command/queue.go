@@ -7,7 +7,8 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/channel"
 )
 
-// maxQueued is how many printed results wait for the host at most.
+// maxQueued is how many results wait for the host before a program that prints more is
+// held up: it is not read from until there is room.
 const maxQueued = 10_000
 
 // item is a result on its way to the host. answer takes the decision, where
@@ -17,63 +18,46 @@ type item struct {
 	answer chan<- channel.Decision
 }
 
-// queue holds results in order. Those that somebody waits for are never
-// dropped: there are as many as there are connections.
+// queue holds results in order. Results that somebody waits for always have room: there
+// are as many as there are connections.
 type queue struct {
 	mu     sync.Mutex
-	wake   sync.Cond
+	filled sync.Cond // there is an item, or no more will come
+	taken  sync.Cond // there is room
 	items  []item
 	limit  int
 	closed bool
+	held   bool // a push waits
 }
 
 func newQueue(limit int) *queue {
 	q := &queue{limit: limit}
-	q.wake.L = &q.mu
+	q.filled.L, q.taken.L = &q.mu, &q.mu
 	return q
 }
 
-// push adds an item; dropped says that another had to go for it.
-func (q *queue) push(it item) (dropped bool) {
+// push adds an item, once there is room for one that nobody waits for. full is called
+// before it waits for that.
+func (q *queue) push(it item, full func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.items) >= q.limit {
-		dropped = q.drop()
+	for it.answer == nil && len(q.items) >= q.limit && !q.closed {
+		if !q.held {
+			q.held = true
+			full()
+		}
+		q.taken.Wait()
 	}
+	q.held = false
 	q.items = append(q.items, it)
-	q.wake.Signal()
-	return dropped
+	q.filled.Signal()
 }
 
-// drop forgets the oldest item without a checkpoint that nobody waits for, or
-// the oldest that nobody waits for.
-func (q *queue) drop() bool {
-	oldest := -1
-	for i, it := range q.items {
-		if it.answer != nil {
-			continue
-		}
-		if it.result.Checkpoint == "" {
-			q.remove(i)
-			return true
-		}
-		if oldest < 0 {
-			oldest = i
-		}
-	}
-	if oldest >= 0 {
-		q.remove(oldest)
-	}
-	return oldest >= 0
-}
-
-func (q *queue) remove(i int) {
-	if i == 0 {
-		q.items[0] = item{}
-		q.items = q.items[1:]
-		return
-	}
-	q.items = append(q.items[:i], q.items[i+1:]...)
+// holds says that a program is held up now.
+func (q *queue) holds() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.held
 }
 
 // pop waits for an item; false after close, when all are gone.
@@ -81,13 +65,15 @@ func (q *queue) pop() (item, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for len(q.items) == 0 && !q.closed {
-		q.wake.Wait()
+		q.filled.Wait()
 	}
 	if len(q.items) == 0 {
 		return item{}, false
 	}
 	it := q.items[0]
-	q.remove(0)
+	q.items[0] = item{}
+	q.items = q.items[1:]
+	q.taken.Signal()
 	return it, true
 }
 
@@ -96,5 +82,6 @@ func (q *queue) close() {
 	q.mu.Lock()
 	q.closed = true
 	q.mu.Unlock()
-	q.wake.Broadcast()
+	q.filled.Broadcast()
+	q.taken.Broadcast()
 }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -20,23 +21,24 @@ func TestPrintedJSON(t *testing.T) {
 	run.trial.Iteration = 4
 	mustTrain(t, sh(`
 		echo starting
-		echo '{"accuracy": 0.5, "val": {"loss": NaN, "top/5": -Infinity}, "note": "x", "list": [1], "ok": true}'
+		echo '{"accuracy": 0.5, "val": {"loss": NaN, "top/5": -Infinity}, "note": "x", "list": [1], "ok": true, "none": null}'
 		echo '{"loss": 1}'
 		echo '{"accuracy": "high"}'
-		echo '{"accuracy": 0.6, "iteration": 9, "two words": 1}'
+		echo '{"accuracy": 0.6, "iteration": 9, "two words": 1, "acc@1é": 2, "bell\\u0007": 3}'
 		printf '  {"accuracy": "Infinity", "training_iteration": 10.0}\r\n'
 		printf '{"accuracy": 0.7}'`), run)
 	type m = sdk.Metric
 	want := []sdk.Result{
-		{Metrics: []m{{Name: "accuracy", Value: 0.5}, {Name: "val/loss", Value: math.NaN()}, {Name: "val/top/5", Value: math.Inf(-1)}}, Iteration: 5},
-		{Metrics: []m{{Name: "accuracy", Value: 0.6}}, Iteration: 9},
+		{Metrics: []m{{Name: "accuracy", Value: 0.5}, {Name: "val/loss", Value: math.NaN()}, {Name: "val/top/5", Value: math.Inf(-1)}}, Iteration: 5,
+			Values: []byte(`{"note":"x","list":[1],"ok":true,"none":null}`)},
+		{Metrics: []m{{Name: "accuracy", Value: 0.6}, {Name: "two words", Value: 1}, {Name: "acc@1é", Value: 2}}, Iteration: 9},
 		{Metrics: []m{{Name: "accuracy", Value: math.Inf(1)}}, Iteration: 10},
 		{Metrics: []m{{Name: "accuracy", Value: 0.7}}, Iteration: 11}, // the last line has no end
 	}
 	if fmt.Sprint(run.results) != fmt.Sprint(want) {
 		t.Errorf("got  %v\nwant %v", run.results, want)
 	}
-	wantContains(t, run.logged(), "two words")
+	wantContains(t, run.hinted(), "bell")
 }
 
 func TestPrintedFromZero(t *testing.T) {
@@ -100,7 +102,7 @@ func TestPatterns(t *testing.T) {
 func TestNoResult(t *testing.T) {
 	run := newRun(t)
 	mustTrain(t, sh(`echo '{"acc": 1, "loss": 2}'`), run)
-	wantContains(t, run.logged(), "accuracy", "acc, loss")
+	wantContains(t, run.hinted(), "accuracy", "acc, loss")
 }
 
 func TestCheckpoints(t *testing.T) {
@@ -124,55 +126,62 @@ func TestCheckpoints(t *testing.T) {
 	}
 }
 
-// A slow host does not hold up a program that prints; the last result arrives.
+// A program that prints faster than results are decided on is held up, and loses none.
 func TestFlood(t *testing.T) {
 	run := newRun(t)
-	printed := filepath.Join(run.trial.Dir, "printed")
+	held := make(chan struct{})
+	run.hear = func(string) { close(held) }
 	run.decide = func(r sdk.Result) error {
-		if r.Iteration == 1 { // decided only when the program has printed all
-			eventually(t, "the program goes on while its first result is decided", func() bool {
-				_, err := os.Stat(printed)
-				return err == nil
-			})
+		if r.Iteration == 1 {
+			<-held
 		}
 		return nil
 	}
 	const n = 60_000
 	mustTrain(t, python(t, fmt.Sprintf(`
-import sys
 for i in range(%d):
     print('{"accuracy": %%d}' %% (i + 1))
-sys.stdout.flush()
-open("printed", "w").close()
 `, n)), run)
-	last := run.results[len(run.results)-1]
-	if last.Iteration != n || last.Metrics[0].Value != n {
-		t.Errorf("the last result is %v", last)
+	for i, r := range run.results {
+		if r.Iteration != uint64(i+1) || r.Metrics[0].Value != float64(i+1) {
+			t.Fatalf("result %d is %v", i+1, r)
+		}
 	}
-	if len(run.results) > maxQueued+20_000 { // and what the pipe still held
-		t.Errorf("%d results arrived", len(run.results))
-	}
-	if c := strings.Count(run.logged(), "dropped"); c != 1 {
-		t.Errorf("%d warnings:\n%s", c, run.logged())
+	if len(run.results) != n || len(run.hints) != 1 || !strings.Contains(run.hints[0], "faster") {
+		t.Errorf("%d results arrived; %s", len(run.results), run.hinted())
 	}
 	if lines := strings.Count(readFile(t, run.trial.Dir, "stdout"), "\n"); lines != n {
 		t.Errorf("the log has %d lines", lines)
 	}
 }
 
-func TestQueueDrops(t *testing.T) {
-	q := newQueue(3)
-	for i, c := range []string{"keep", "", "", "", ""} {
-		q.push(item{result: sdk.Result{Iteration: uint64(i + 1), Checkpoint: c}})
+func TestQueueHoldsUp(t *testing.T) {
+	q := newQueue(2)
+	never := func() { t.Error("it is full") }
+	q.push(item{}, never)
+	q.push(item{}, never)
+	q.push(item{answer: make(chan channel.Decision, 1)}, never) // there is always room
+	full, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		q.push(item{result: sdk.Result{Iteration: 4}}, func() { close(full) })
+		close(done)
+	}()
+	<-full
+	eventually(t, "the program is held up", q.holds)
+	for range 2 {
+		q.pop()
 	}
-	q.push(item{result: sdk.Result{Iteration: 6}, answer: make(chan channel.Decision, 1)})
+	<-done
+	if q.holds() {
+		t.Error("it is still held up")
+	}
 	q.close()
 	var got []uint64
 	for it, ok := q.pop(); ok; it, ok = q.pop() {
 		got = append(got, it.result.Iteration)
 	}
-	if want := []uint64{1, 5, 6}; !slices.Equal(got, want) {
-		t.Errorf("left are %v, want %v", got, want)
+	if !slices.Equal(got, []uint64{0, 4}) {
+		t.Errorf("left are %v", got)
 	}
 }
 
@@ -193,7 +202,7 @@ os.mkdir(os.environ["TUNEHOST_CHECKPOINT_DIR"] + "/c")
 assert report(metrics={"accuracy": 0.5, "val": {"loss": float("nan")}}, iteration=3)["decision"] == "continue"
 assert report(metrics={"accuracy": 0.6}, iteration=None, checkpoint=".checkpoints/c")["decision"] == "continue"
 for bad in ['garbage', '[]', '{}', '{"metrics":{}}', '{"metrics":3}', '{"metrics":{"a":"x"}}', '{"metrics":{"a":1},"iteration":0}',
-            '{"metrics":{"a":1},"iteration":1.5}', '{"metrics":{"a b":1}}', '{"metrics":{"a":1},"colour":1}', '{"metrics":{"a":1,"a":2}}',
+            '{"metrics":{"a":1},"iteration":1.5}', '{"metrics":{"a\\u0007b":1}}', '{"metrics":{"a":1},"colour":1}', '{"metrics":{"a":1,"a":2}}',
             '{"metrics":{"a":1},"checkpoint":"/etc"}', '{"metrics":{"a":1},"checkpoint":7}', '{"metrics":{"%s":1}}' % ("x" * 129),
             '{"a":' * 200 + '1' + '}' * 200, '{"metrics":{' + ','.join('"m%d":1' % i for i in range(10001)) + '}}',
             '{"metrics":{"a":' + ' ' * (2 << 20) + '1}}', '\x00', '{"metrics":{"a":1}} {"metrics":{"a":1}}']:
@@ -312,28 +321,162 @@ print('{"accuracy": 2}')
 	if got := run.values("accuracy"); !slices.Equal(got, []float64{1, 2}) {
 		t.Errorf("printing first: %v", got)
 	}
-	wantContains(t, run.logged(), "by the channel are ignored")
+	wantContains(t, run.hinted(), "by the channel are ignored")
 }
 
-// Iterations that do not grow are no count: the host counts instead of what is
-// printed, and what comes by the channel is refused. A first one may be any.
+// B-016, B-061: iterations that do not grow are no count: results are counted one by
+// one from there on, which is said, and what was reported is kept. A first one may be any.
 func TestIterationsThatDoNotGrow(t *testing.T) {
 	run := newRun(t)
 	mustTrain(t, sh(`for i in 7 8 8 3 9; do echo "{\"accuracy\": 1, \"iteration\": $i}"; done`), run)
-	var got []uint64
-	for _, r := range run.results {
-		got = append(got, r.Iteration)
+	run2 := newRun(t)
+	mustTrain(t, python(t, pythonChannel+`
+for i in (7, 8, 8, 3, 9):
+    assert report(metrics={"accuracy": 1}, iteration=i)["decision"] == "continue"
+`), run2)
+	for _, r := range []*fakeRun{run, run2} {
+		if got := iterations(r); got != `[7 8 9{"reported_iteration":8} 10{"reported_iteration":3} 11{"reported_iteration":9}]` {
+			t.Error(got)
+		}
+		if len(r.hints) != 1 || !strings.Contains(r.hints[0], "iteration 8 after iteration 8") {
+			t.Error(r.hinted())
+		}
 	}
-	if !slices.Equal(got, []uint64{7, 8, 9, 10, 11}) || strings.Count(run.logged(), "iterations that are printed are ignored") != 1 {
-		t.Errorf("%v\n%s", got, run.logged())
+}
+
+// iterations are those of the results, with their values.
+func iterations(run *fakeRun) string {
+	var list []string
+	for _, r := range run.results {
+		list = append(list, fmt.Sprint(r.Iteration)+string(r.Values))
+	}
+	return fmt.Sprint(list)
+}
+
+func TestPrintedIterations(t *testing.T) {
+	for _, c := range []struct {
+		printed, want, hint string
+		restored            uint64
+	}{
+		{"0 1 2", `[1{"reported_iteration":0} 2{"reported_iteration":1} 3{"reported_iteration":2}]`, "1 is added", 0},
+		{"1 2 5", `[1 2 5]`, "", 0},
+		{"1.5 2", `[1{"reported_iteration":1.5} 2]`, "no whole number", 0},
+		{"4 5", `[5{"reported_iteration":4} 6{"reported_iteration":5}]`, "1 is added", 4}, // it counts from 0, and went on after 3
+		{"5 6", `[5 6]`, "", 4},
+		{"1 2", `[1 2]`, "", 4}, // it began anew
+		{"0 0", `[1{"reported_iteration":0} 2{"reported_iteration":0}]`, "1 is added", 0},
+	} {
+		run := newRun(t)
+		if run.trial.Iteration = c.restored; c.restored > 0 {
+			run.trial.Restore = t.TempDir()
+		}
+		mustTrain(t, sh(`for i in `+c.printed+`; do echo "{\"accuracy\": 1, \"iteration\": $i}"; done`), run)
+		if got := iterations(run); got != c.want || !strings.Contains(run.hinted(), c.hint) || c.hint == "" && run.hinted() != "" {
+			t.Errorf("%s: %s, want %s; hints: %s", c.printed, got, c.want, run.hinted())
+		}
+	}
+}
+
+// A result that is done is the last one: the program has time to end by itself, and
+// loses nothing that came before.
+func TestDone(t *testing.T) {
+	run := newRun(t)
+	err := train(t, sh(`trap 'echo saved >saved; exit 0' TERM
+		echo '{"accuracy": 1, "done": false}'; echo '{"accuracy": 2, "done": true}'; echo '{"accuracy": 3}'
+		while :; do sleep 0.01; done`), withGrace(run, 0.1))
+	if !errors.Is(err, sdk.ErrStopped) || !slices.Equal(run.values("accuracy"), []float64{1, 2}) || !run.results[1].Done || run.results[0].Done {
+		t.Errorf("%v: %+v", err, run.results)
 	}
 	run = newRun(t)
-	mustTrain(t, python(t, pythonChannel+`
-assert report(metrics={"accuracy": 1}, iteration=5)["decision"] == "continue"
-assert "iteration 5 is not higher" in report(metrics={"accuracy": 1}, iteration=5)["error"]
-assert report(metrics={"accuracy": 1}, iteration=6)["decision"] == "continue"
+	err = train(t, python(t, pythonChannel+`
+assert report(metrics={"accuracy": 1, "note": "x", "training_iteration": 4})["decision"] == "continue"
+assert report(metrics={"accuracy": 2, "done": True})["decision"] == "stop"
 `), run)
-	if len(run.results) != 2 {
-		t.Errorf("%v", run.results)
+	if !errors.Is(err, sdk.ErrStopped) || iterations(run) != `[4{"note":"x"} 5]` || !run.results[1].Done {
+		t.Errorf("%v: %+v", err, run.results)
+	}
+}
+
+func withGrace(run *fakeRun, seconds float64) *fakeRun {
+	run.trial.GraceSeconds = seconds
+	return run
+}
+
+// What a program says that reports in a slightly wrong way is named.
+func TestHints(t *testing.T) {
+	for script, want := range map[string]string{
+		`echo '{"acc": 0.9, "loss": 1}'`:                       "it printed acc, loss, and no accuracy; did you mean objective.metric: acc?",
+		`echo '{"val": {"accuracy": 0.9}, "loss": 1}'`:         "did you mean objective.metric: val/accuracy?",
+		`echo '{"score": 0.9}'`:                                "did you mean objective.metric: score?",
+		`echo '{"accuracy": "0.93"}'`:                          `it printed accuracy as the text "0.93"; print a number`,
+		`echo '{"accuracy": null}'`:                            "it printed accuracy as null",
+		`echo '{"accuracy": [0.9]}'`:                           "it printed accuracy as a list",
+		`echo "{'accuracy': 0.9}"`:                             "single quotes",
+		`echo '{"accuracy": 0.9, "ok": True}'`:                 "True is Python's",
+		`echo '{"accuracy": nan}'`:                             "write NaN",
+		`echo '{"accuracy": 0.9,}'`:                            "comma before a closing brace",
+		`echo '{accuracy: 0.9}'`:                               "names have no quotes",
+		`echo '{"accuracy": np.float64(0.9)}'`:                 "np.float64",
+		`echo '{"accuracy": 0.9 0.8}'`:                         "at column 18",
+		`echo 'INFO: {"accuracy": 0.9}'`:                       "other text around it",
+		`printf '{\n  "accuracy": 0.9\n}\n'`:                   "over several lines",
+		`echo 'Epoch 3: accuracy: 0.93'`:                       `metrics: {accuracy: 'accuracy: ([-+.0-9eE]+)'}`,
+		`echo 'Test Accuracy = 93.1%'`:                         `metrics: {accuracy: 'Accuracy = ([-+.0-9eE]+)'}`,
+		`echo 'acc=0.9 loss=0.3'`:                              "did you mean objective.metric: acc",
+		`echo hello`:                                           "nothing that it printed reads like a result",
+		`:`:                                                    "it printed nothing to stdout",
+		`echo '{"accuracy": 0.9}' >&2`:                         "it printed its results to stderr",
+		`echo 'accuracy: 0.9' >&2`:                             "as text on stderr",
+		`for i in 1 2 3; do echo "{'a': $i}"; done; sleep 0.1`: "single quotes",
+	} {
+		run := newRun(t)
+		mustTrain(t, sh(script), run)
+		if len(run.hints) != 1 || !strings.Contains(run.hints[0], want) || strings.Contains(run.hints[0], "\n") {
+			t.Errorf("%s:\n  %s\nwant %s", script, run.hinted(), want)
+		}
+	}
+}
+
+// A program that goes on for long is not waited for, and one that reports is not blamed
+// for what else it prints.
+func TestHintsMidway(t *testing.T) {
+	run := newRun(t)
+	ended := false
+	run.hear = func(string) {
+		_, err := os.Stat(filepath.Join(run.trial.Dir, "ended"))
+		ended = err == nil
+		_ = os.WriteFile(filepath.Join(run.trial.Dir, "heard"), nil, 0o600)
+	}
+	mustTrain(t, sh(`while [ ! -e heard ]; do echo '{"acc": 1}'; sleep 0.001; done; touch ended`), run)
+	if ended || len(run.hints) != 1 {
+		t.Errorf("at the end: %v; %s", ended, run.hinted())
+	}
+	run = newRun(t)
+	mustTrain(t, sh(`echo '{"config": 1}'; echo "{'a': 2}"; echo '{"accuracy": 1}'; for i in 1 2 3 4; do echo '{"acc": 1}'; done`), run)
+	if run.hinted() != "" {
+		t.Error(run.hinted())
+	}
+}
+
+// A hint is given at the first trial alone.
+func TestHintsOnce(t *testing.T) {
+	p := openTest(t, sh(`echo '{"acc": 1}'`))
+	runs := []*fakeRun{newRun(t), newRun(t)}
+	for _, run := range runs {
+		if err := p.Train(t.Context(), run); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(runs[0].hints) != 1 || len(runs[1].hints) != 0 {
+		t.Errorf("%q and %q", runs[0].hints, runs[1].hints)
+	}
+}
+
+// What is reported by the channel without the objective is named, too.
+func TestHintsOfTheChannel(t *testing.T) {
+	for metrics, want := range map[string]string{`{"acc": 1}`: "it reported acc, and no accuracy; did you mean", `{"accuracy": "1", "b": 2}`: `it reported accuracy as the text "1"`} {
+		run := newRun(t)
+		mustTrain(t, python(t, pythonChannel+`ask('{"metrics":`+metrics+`}')`), run)
+		wantContains(t, run.hinted(), want)
 	}
 }

@@ -1,10 +1,12 @@
 package command
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -25,6 +27,7 @@ const (
 type results struct {
 	a       *attempt
 	reader  reader
+	clues   clues
 	queue   *queue
 	stopped chan struct{} // closed when the host wants the program to stop
 	report  sync.Once
@@ -36,18 +39,19 @@ type results struct {
 	way       way
 	last      uint64 // iteration
 	begun     bool   // there was a result
+	shift     uint64 // 1 where the program counts from 0
 	uncounted bool   // the program's own counts are not used
 	err       error  // of the stop
 	decision  channel.Decision
 	told      bool // the program was told of the stop
 	warned    map[string]bool
 	rejected  int
-	lacking   string // what a printed object had instead of an objective
 }
 
 func (r *results) init(a *attempt) {
 	r.a = a
 	r.reader = reader{objectives: a.p.o.Objectives, patterns: a.p.patterns}
+	r.clues = clues{objectives: a.p.o.Objectives, patterns: len(a.p.patterns) > 0}
 	r.queue = newQueue(maxQueued)
 	r.stopped = make(chan struct{})
 	r.last = a.trial.Iteration
@@ -73,15 +77,13 @@ func (r *results) printed(line []byte, cut bool) {
 	if err != nil {
 		r.warn("line", "a line of stdout is no result: %v: %.200q", err, line)
 	}
-	if p == nil {
+	if p == nil || !p.objective {
+		r.clues.stdout(line, p, err)
+		r.hintMidway()
 		return
 	}
 	if p.skipped != "" {
-		r.warn("name", "%.200q was printed and left out: %v", p.skipped, channel.CheckName(p.skipped))
-	}
-	if !p.objective {
-		r.noteLacking(p)
-		return
+		r.hint("name", "the metric %.64q is left out: %v", p.skipped, channel.CheckName(p.skipped))
 	}
 	if !r.claim(byPrinting) {
 		r.warn("both", "printed results are ignored, because the program reports by the channel")
@@ -91,53 +93,75 @@ func (r *results) printed(line []byte, cut bool) {
 }
 
 func (r *results) addPrinted(p *printed) {
-	if p.zero || !r.grows(p.Iteration) {
-		p.zero = true
-		r.warn("zero", "iterations that are printed are ignored: they do not count from 1, each higher than the one before")
-	}
 	res := p.Result
 	if res.Checkpoint != "" {
 		dir, err := r.checkpoint(res.Checkpoint)
 		if err != nil {
-			r.warn("checkpoint", "a printed checkpoint is ignored: %v", err)
+			r.hint("checkpoint", "a printed checkpoint is ignored: %v", err)
 		}
 		res.Checkpoint = dir
 	}
-	res.Iteration = r.number(res.Iteration, p.zero)
+	r.number(&res, p.given)
 	r.push(item{result: res})
 }
 
-// grows says whether an iteration can follow the last one. The first of an
-// attempt may be any: the program may have gone on from its checkpoint or not.
-func (r *results) grows(given uint64) bool {
+// number gives a result its iteration. What the program has said counts as long as it
+// grows, from 0 or 1 on; the first of an attempt may be any, as the program may have
+// gone on from its checkpoint or not. Else results are counted here, which the user is
+// told, and what was said is kept beside the metrics (B-016, B-061).
+func (r *results) number(res *sdk.Result, odd *float64) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	return given == 0 || !r.begun || given > r.last
-}
-
-// number gives each result its iteration before any is dropped.
-func (r *results) number(given uint64, zero bool) uint64 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.uncounted = r.uncounted || zero
-	if given == 0 || r.uncounted {
-		given = r.last + 1
+	said, topic := res.Iteration, ""
+	switch {
+	case r.uncounted || odd == nil && said == 0:
+		res.Iteration = 0
+	case odd != nil && *odd != 0:
+		r.uncounted, topic = true, "it is no whole number from 1"
+	default:
+		topic = r.follow(res)
 	}
-	r.last, r.begun = given, true
-	return given
+	if res.Iteration == 0 {
+		res.Iteration = r.last + 1
+	}
+	r.last, r.begun = res.Iteration, true
+	r.mu.Unlock()
+	if odd != nil {
+		res.Values = channel.AppendValue(res.Values, reportedIteration, *odd)
+	} else if said != 0 && said != res.Iteration {
+		res.Values = channel.AppendValue(res.Values, reportedIteration, float64(said))
+	}
+	if topic != "" {
+		r.hint("iteration", "%s; result.jsonl keeps what was reported as %s", topic, reportedIteration)
+	}
 }
 
-// numbered hands a result over if its iteration can follow. Connections report at
-// the same time: results are handed over in the order of their numbers.
-func (r *results) numbered(it item) bool {
+// reportedIteration is the value that keeps what the program called an iteration.
+const reportedIteration = "reported_iteration"
+
+// follow takes what the program has said, if it can follow the last one. It needs r.mu.
+func (r *results) follow(res *sdk.Result) (said string) {
+	from0 := res.Iteration == 0 || r.a.trial.Restore != "" && res.Iteration == r.a.trial.Iteration
+	if !r.begun && from0 {
+		r.shift = 1
+		said = "it counts iterations from 0, and results count from 1: 1 is added"
+	}
+	next := res.Iteration + r.shift
+	if r.begun && next <= r.last {
+		said = fmt.Sprintf("it reports iteration %d after iteration %d, and iterations must grow: from here on results are "+
+			"counted one by one", res.Iteration, r.last-r.shift)
+		r.uncounted, next = true, 0
+	}
+	res.Iteration = next
+	return said
+}
+
+// reported hands a result of the channel over. Connections report at the same time:
+// results are handed over in the order of their numbers.
+func (r *results) reported(it item) {
 	r.order.Lock()
 	defer r.order.Unlock()
-	if !r.grows(it.result.Iteration) {
-		return false
-	}
-	it.result.Iteration = r.number(it.result.Iteration, false)
+	r.number(&it.result, nil)
 	r.push(it)
-	return true
 }
 
 func (r *results) push(it item) {
@@ -145,9 +169,10 @@ func (r *results) push(it item) {
 		r.done = make(chan struct{})
 		go r.deliverAll()
 	})
-	if r.queue.push(it) {
-		r.warn("dropped", "results come faster than they are decided on: more than %d wait, older ones are dropped", maxQueued)
-	}
+	r.queue.push(it, func() {
+		r.hint("faster", "it prints results faster than they are decided on: %d wait, and it is held up until they are fewer; "+
+			"once an epoch is enough", maxQueued)
+	})
 }
 
 // deliverAll hands results to the host until there will be no more.
@@ -173,6 +198,9 @@ func (r *results) deliver(it item) channel.Decision {
 	}
 	if err := r.a.run.Report(it.result, nil); err != nil {
 		return r.stop(err, it.answer != nil)
+	}
+	if it.result.Done { // it has time to end by itself, and is ended then
+		return r.stop(sdk.ErrStopped, true)
 	}
 	return r.verdict()
 }
@@ -264,21 +292,55 @@ func (r *results) warn(topic, format string, args ...any) {
 	}
 }
 
-func (r *results) noteLacking(p *printed) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.lacking == "" && len(p.Metrics) > 0 {
-		r.lacking = names(p.Metrics)
+// hint tells the user what is probably wrong with the program: at the first trial of
+// this process that shows it, once for each topic.
+func (r *results) hint(topic, format string, args ...any) {
+	if _, said := r.a.p.hinted.LoadOrStore(topic, true); said {
+		r.warn(topic, format, args...)
+		return
+	}
+	text := fmt.Sprintf(format, args...)
+	if h, ok := r.a.run.(sdk.Hinter); ok {
+		h.Hint(text)
+		return
+	}
+	r.a.run.Log("warning: " + text)
+}
+
+// reportedWrong looks at a report of the channel that lacks an objective: the host will
+// say that it does, and this says why.
+func (r *results) reportedWrong(res *sdk.Result) {
+	for _, o := range r.a.p.o.Objectives {
+		if slices.ContainsFunc(res.Metrics, func(m sdk.Metric) bool { return m.Name == o }) {
+			continue
+		}
+		values := map[string]any{}
+		_ = json.Unmarshal(res.Values, &values) // nil: there are none
+		if v, ok := values[o]; ok {
+			r.hint("none", "it reported %s as %s; report a number", o, kindOf(v))
+		} else {
+			r.hint("none", "%s", r.clues.lacks("reported", res.Metrics))
+		}
 	}
 }
 
-// warnIfNone helps to find out why there was no result.
-func (r *results) warnIfNone() {
+// hintMidway does not wait for the end of a program that goes on and on without a
+// result.
+func (r *results) hintMidway() {
+	if r.clues.enough() && !r.any() {
+		r.hintNone()
+	}
+}
+
+func (r *results) any() bool {
 	r.mu.Lock()
-	way, lacking := r.way, r.lacking
-	r.mu.Unlock()
-	if way == "" && lacking != "" {
-		r.warn("none", "no result: the JSON objects that were printed have no number under %s, but %s",
-			strings.Join(r.a.p.o.Objectives, " or "), lacking)
+	defer r.mu.Unlock()
+	return r.way != ""
+}
+
+// hintNone helps to find out why there is no result.
+func (r *results) hintNone() {
+	if text := r.clues.conclusion(r.a); text != "" {
+		r.hint("none", "%s", text)
 	}
 }

@@ -137,7 +137,7 @@ func (a *attempt) silent() time.Duration {
 		a.stderrSize = size
 		a.heard.touch()
 	}
-	if a.conns.waiting() {
+	if a.conns.waiting() || a.results.queue.holds() {
 		a.heard.touch()
 	}
 	return a.heard.since()
@@ -152,6 +152,7 @@ func (a *attempt) failure(how string, workers ...*worker) error {
 	if w.stderr.File == nil {
 		words, where = w.stderrTail.bytes(), "its stderr is not logged"
 	}
+	a.hintElsewhere(words)
 	last := lastLines(words)
 	if last == "  " {
 		return fmt.Errorf("%s %s; it wrote nothing to stderr; %s", who, how, w.stdout.name("stdout"))

@@ -1,0 +1,148 @@
+package argv
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Names that are no parameters, unless the space has a parameter of that name; of the
+// first it has not.
+const (
+	Params = "params" // the path of params.json
+	Flags  = "flags"  // all parameters as --NAME=VALUE
+)
+
+// Template is an argument with placeholders: text, name, text, name, …, text.
+type Template []string
+
+// UnknownName is a name in braces that is no parameter's.
+type UnknownName struct {
+	Name   string
+	Column int // of the brace, in characters from 1
+}
+
+func (e *UnknownName) Error() string {
+	return fmt.Sprintf("no parameter %s; where {%s} shall stay as it is write {{%s}}", strconv.Quote(e.Name), e.Name, e.Name)
+}
+
+// nameForm is what reads like the name of a parameter, or of one in groups.
+var nameForm = regexp.MustCompile(`^[\pL_][\pL\pN_]*([./-][\pL\pN_]+)*$`)
+
+// Parse reads an argument. known says which names are parameters; nil: whatever reads
+// like a name is one. The error is an *UnknownName.
+func Parse(arg string, known func(name string) bool) (Template, error) {
+	p := parser{arg: arg, known: known, out: Template{""}}
+	for p.at < len(arg) {
+		if err := p.next(); err != nil {
+			return nil, err
+		}
+	}
+	return p.out, nil
+}
+
+type parser struct {
+	arg   string
+	at    int
+	known func(name string) bool
+	out   Template
+	open  int // literal braces that are not closed
+}
+
+// next takes one character, one pair of braces or one placeholder.
+func (p *parser) next() error {
+	rest := p.arg[p.at:]
+	switch {
+	case strings.HasPrefix(rest, "{{"):
+		p.literal("{", 2)
+	case strings.HasPrefix(rest, "}}") && p.open == 0:
+		p.literal("}", 2)
+	case rest[0] == '{':
+		return p.brace(rest)
+	case rest[0] == '}':
+		p.open = max(0, p.open-1)
+		p.literal("}", 1)
+	default:
+		p.literal(rest[:1], 1)
+	}
+	return nil
+}
+
+func (p *parser) literal(text string, length int) {
+	p.out[len(p.out)-1] += text
+	p.at += length
+}
+
+// brace takes a placeholder, or a brace that is literal.
+func (p *parser) brace(rest string) error {
+	end := strings.IndexAny(rest[1:], "{}") + 1
+	name := ""
+	if end > 0 && rest[end] == '}' {
+		name = rest[1:end]
+	}
+	ofShell := strings.HasSuffix(p.arg[:p.at], "$")
+	switch {
+	case name != "" && p.isKnown(name, ofShell):
+		p.out = append(p.out, name, "")
+		p.at += end + 1
+	case nameForm.MatchString(name) && !ofShell:
+		return &UnknownName{Name: name, Column: utf8.RuneCountInString(p.arg[:p.at]) + 1}
+	default:
+		p.open++
+		p.literal("{", 1)
+	}
+	return nil
+}
+
+func (p *parser) isKnown(name string, ofShell bool) bool {
+	if name == Params || name == Flags {
+		return !ofShell || p.known != nil && p.known(name)
+	}
+	if p.known == nil {
+		return nameForm.MatchString(name) && !ofShell
+	}
+	return p.known(name)
+}
+
+// Names are the placeholders.
+func (t Template) Names() []string {
+	var names []string
+	for i := 1; i < len(t); i += 2 {
+		names = append(names, t[i])
+	}
+	return names
+}
+
+// IsPlain says that nothing in it is replaced.
+func (t Template) IsPlain() bool { return len(t) == 1 }
+
+// Expand puts values in; lookup says whether a name is known.
+func (t Template) Expand(lookup func(name string) (string, bool)) (string, error) {
+	if t.IsPlain() {
+		return t[0], nil
+	}
+	parts := slices.Clone(t)
+	for i := 1; i < len(t); i += 2 {
+		v, ok := lookup(t[i])
+		if !ok {
+			return "", &UnknownName{Name: t[i], Column: 1}
+		}
+		parts[i] = v
+	}
+	return strings.Join(parts, ""), nil
+}
+
+// Quote makes a word of a POSIX shell of a text.
+func Quote(text string) string {
+	if text != "" && !strings.ContainsFunc(text, strange) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+func strange(r rune) bool {
+	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=,+@%", r))
+}

@@ -1,0 +1,275 @@
+package command
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// clues are what a program that has reported no result has said instead: the best of
+// them becomes a hint for the user.
+type clues struct {
+	objectives []string
+	patterns   bool // lines are matched by expressions of the file
+
+	mu    sync.Mutex
+	lines int // of stdout, that are no results
+	near  int // of these, those that mean to be one
+	best  string
+	rank  rank
+}
+
+// rank is how sure a clue is.
+type rank int
+
+const (
+	guess  rank = iota + 1 // some text with a number
+	likely                 // the objective's name in a text
+	broken                 // a line that is nearly JSON
+	sure                   // a line that means to be a result and is none
+	wrongs                 // the objective, and no number
+)
+
+// enoughClues are so many lines that mean to be results that it is no accident.
+const enoughClues = 3
+
+func (c *clues) enough() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.near >= enoughClues
+}
+
+func (c *clues) add(r rank, format string, args ...any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if r >= broken {
+		c.near++
+	}
+	if r > c.rank {
+		c.best, c.rank = fmt.Sprintf(format, args...), r
+	}
+}
+
+// stdout looks at a line that is no result; p is what was understood of it.
+func (c *clues) stdout(line []byte, p *printed, err error) {
+	line = bytes.TrimSpace(line)
+	if len(line) == 0 {
+		return
+	}
+	c.mu.Lock()
+	c.lines++
+	c.mu.Unlock()
+	switch {
+	case c.patterns:
+		c.add(guess, "no line matched the expression of metrics for %s; it printed such as %s", c.objective(), snippet(line))
+	case err != nil:
+		c.add(c.rankOf(line), "a line of stdout looked like JSON, but %s: %s", whyNotJSON(line, err), snippet(line))
+	case p != nil && p.wrong.name != "":
+		c.add(wrongs, "it printed %s as %s; print a number", p.wrong.name, kindOf(p.wrong.value))
+	case p != nil && len(p.Metrics) > 0:
+		c.add(sure, "%s", c.lacks("printed", p.Metrics))
+	case p == nil:
+		c.text(line, "stdout")
+	}
+}
+
+// rankOf a line that is nearly JSON: whether it has the objective.
+func (c *clues) rankOf(line []byte) rank {
+	for _, o := range c.objectives {
+		if bytes.Contains(line, []byte(o)) {
+			return wrongs
+		}
+	}
+	return broken
+}
+
+func (c *clues) objective() string { return strings.Join(c.objectives, " or ") }
+
+// kindOf describes a value for messages.
+func kindOf(value any) string {
+	switch v := value.(type) {
+	case string:
+		return fmt.Sprintf("the text %.40q", v)
+	case bool:
+		return fmt.Sprint(v)
+	case nil:
+		return "null"
+	}
+	return "a list"
+}
+
+// lacks is for objects with numbers, of which none is the objective.
+func (c *clues) lacks(how string, metrics []sdk.Metric) string {
+	text := fmt.Sprintf("it %s %s, and no %s", how, names(metrics), c.objective())
+	var list []string
+	for _, m := range metrics {
+		list = append(list, m.Name)
+	}
+	if near := alike(c.objectives, list); near != "" {
+		return fmt.Sprintf("%s; did you mean objective.metric: %s?", text, near)
+	}
+	return text
+}
+
+// alike is the name that is most like one of the objectives', or the only one.
+func alike(objectives, names []string) string {
+	plain := func(s string) string {
+		return strings.Map(func(r rune) rune {
+			if strings.ContainsRune("_-./ @", r) {
+				return -1
+			}
+			return r
+		}, strings.ToLower(s))
+	}
+	for _, o := range objectives {
+		for _, n := range names {
+			a, b := plain(o), plain(n)
+			if a != "" && b != "" && (strings.Contains(a, b) || strings.Contains(b, a)) {
+				return n
+			}
+		}
+	}
+	if len(names) == 1 {
+		return names[0]
+	}
+	return ""
+}
+
+const numberPattern = `([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)`
+
+var anyNumber = regexp.MustCompile(`([A-Za-z_][\w./@-]*)["']?\s*[:=]\s*` + numberPattern)
+
+// text looks for JSON, or numbers with names, in a line that is no JSON object.
+func (c *clues) text(line []byte, where string) {
+	if i := bytes.IndexByte(line, '{'); i >= 0 {
+		c.embedded(line, i)
+	}
+	for _, o := range c.objectives {
+		if name, between, ok := c.said(line, o); ok {
+			c.add(likely, "it printed %s as text on %s; print JSON, such as {%q: 0.93}, or write in trainable "+
+				`metrics: {%s: '%s(%s)'}`, snippet(line), where, o, o, strings.ReplaceAll(regexp.QuoteMeta(name+between), "'", "''"), `[-+.0-9eE]+`)
+		}
+	}
+	if m := anyNumber.FindSubmatch(line); m != nil {
+		c.add(guess, "it printed %s, and no %s; did you mean objective.metric: %s, with metrics: {%s: REGEX} in trainable?",
+			snippet(line), c.objective(), m[1], m[1])
+	}
+}
+
+// said finds the objective's name before a number.
+func (c *clues) said(line []byte, objective string) (name, between string, ok bool) {
+	re, err := regexp.Compile(`(?i)(` + regexp.QuoteMeta(objective) + `)(["']?\s*(?:[:=]|is|->|,)?\s*)` + numberPattern)
+	if err != nil {
+		return "", "", false
+	}
+	m := re.FindSubmatch(line)
+	if m == nil {
+		return "", "", false
+	}
+	return string(m[1]), string(m[2]), true
+}
+
+// embedded is for JSON with something around it, and JSON over several lines.
+func (c *clues) embedded(line []byte, at int) {
+	end := bytes.LastIndexByte(line, '}')
+	switch {
+	case end > at && json.Valid(line[at:end+1]):
+		c.add(c.rankOf(line), "a line of stdout has JSON with other text around it, and must be the object alone: %s", snippet(line))
+	case at == 0 && end < 0 && (len(line) == 1 || bytes.IndexByte(line, '"') > 0):
+		c.add(sure, "it printed JSON over several lines, and each result must be on one line (in Python json.dumps without indent)")
+	}
+}
+
+// Ways in which programs write JSON wrongly.
+var notJSON = []struct {
+	pattern *regexp.Regexp
+	why     string
+}{
+	{regexp.MustCompile(`\b(?:np|numpy|torch|tensor|array|tf)[\w.]*\(`), "%s… is no number of JSON: convert it, in Python with float(x)"},
+	{regexp.MustCompile(`[{,]\s*'`), "it has single quotes, as Python prints a dict: print(json.dumps(x)) writes double ones"},
+	{regexp.MustCompile(`\b(?:True|False|None)\b`), "%s is Python's: print(json.dumps(x)) writes JSON's"},
+	{regexp.MustCompile(`[:\[,]\s*[-+]?(?:nan|inf)\b`), "nan and inf are not JSON's: write NaN, Infinity or -Infinity, as json.dumps does"},
+	{regexp.MustCompile(`,\s*[}\]]`), "it has a comma before a closing brace"},
+	{regexp.MustCompile(`[{,]\s*[A-Za-z_]\w*\s*:`), "its names have no quotes: print(json.dumps(x)) writes them"},
+	{regexp.MustCompile(`[0-9],[0-9]+\s*[,}]`), "its number has a comma for a point"},
+	{regexp.MustCompile(`:\s*[-+]?\.[0-9]`), "its number begins with a point: write 0.5 for .5"},
+}
+
+func whyNotJSON(line []byte, err error) string {
+	for _, n := range notJSON {
+		if found := n.pattern.Find(line); found != nil {
+			if strings.Contains(n.why, "%s") {
+				return fmt.Sprintf(n.why, bytes.TrimRight(found, "("))
+			}
+			return n.why
+		}
+	}
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return fmt.Sprintf("%v at column %d", syntax, syntax.Offset+1)
+	}
+	return err.Error()
+}
+
+// maxSnippet characters of a line are shown.
+const maxSnippet = 80
+
+func snippet(line []byte) string {
+	r := []rune(strings.ToValidUTF8(string(line[:min(len(line), 4*maxSnippet)]), "?"))
+	text := string(r[:min(len(r), maxSnippet)])
+	if len(text) < len(line) {
+		text += "…"
+	}
+	return fmt.Sprintf("%q", text)
+}
+
+// conclusion says why there is no result, as well as it can be known.
+func (c *clues) conclusion(a *attempt) string {
+	if text := c.stderr(a); text != "" {
+		return text
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	example := `a result is a line such as {"NAME": 0.93} on stdout`
+	if len(c.objectives) > 0 {
+		example = fmt.Sprintf("a result is a line such as {%q: 0.93} on stdout", c.objectives[0])
+	}
+	switch {
+	case c.best != "":
+		return c.best
+	case c.lines == 0:
+		return "it printed nothing to stdout; " + example
+	}
+	return "nothing that it printed reads like a result; " + example
+}
+
+// maxLooked is how much of stderr is looked at.
+const maxLooked = 64 << 10
+
+// stderr finds results that went there.
+func (c *clues) stderr(a *attempt) string {
+	if a.stderr.File == nil || a.stderr == a.stdout {
+		return ""
+	}
+	text, err := io.ReadAll(io.NewSectionReader(a.stderr, a.stderr.from, maxLooked))
+	if err != nil {
+		return ""
+	}
+	r := reader{objectives: a.p.o.Objectives, patterns: a.p.patterns}
+	for line := range bytes.Lines(text) {
+		if p, err := r.read(line); err == nil && p != nil && p.objective {
+			return "it printed its results to stderr, which is for messages; print them to stdout"
+		}
+		if !c.patterns {
+			c.text(bytes.TrimSpace(line), "stderr")
+		}
+	}
+	return ""
+}

@@ -1,0 +1,49 @@
+package command
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// missing is how programs say that a file is not there, and where the name stands.
+var (
+	missing  = regexp.MustCompile(`(?i)no such file|cannot find|can't open|not found`)
+	quoted   = regexp.MustCompile("[\"'`\u2018]([^\"'`\u2019]+)[\"'`\u2019]")
+	bareFile = regexp.MustCompile(`(?:^|[\s:=])([\w][\w./-]*)`)
+)
+
+// hintElsewhere: a program that failed for want of a file which lies beside the
+// experiment file looked for it in the trial's directory.
+func (a *attempt) hintElsewhere(words []byte) {
+	if a.p.o.CWD != "" || a.p.o.BaseDir == "" {
+		return
+	}
+	for line := range bytes.Lines(words) {
+		if !missing.Match(line) {
+			continue
+		}
+		if name := a.elsewhere(string(line)); name != "" {
+			a.results.hint("elsewhere", "%s lies beside the experiment file, and trials run in directories of their own: "+
+				"write cwd: . in trainable, or give its path as an argument of the command", name)
+			return
+		}
+	}
+}
+
+func (a *attempt) elsewhere(line string) string {
+	for _, form := range []*regexp.Regexp{quoted, bareFile} {
+		for _, m := range form.FindAllStringSubmatch(line, -1) {
+			name := strings.TrimRight(m[1], ".:,")
+			if name == "" || !filepath.IsLocal(name) || name == "." {
+				continue
+			}
+			if _, err := os.Stat(filepath.Join(a.p.o.BaseDir, name)); err == nil {
+				return name
+			}
+		}
+	}
+	return ""
+}

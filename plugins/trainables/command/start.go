@@ -1,0 +1,42 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/trainables/command/argv"
+)
+
+// startError says what could not be started, why and what to do (B-074).
+// Shortage of processes or memory passes; everything else is final.
+func startError(args []string, err error) error {
+	full := argv.CannotStart(args[0], err)
+	if errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.ENOMEM) || errors.Is(err, syscall.EMFILE) {
+		return full
+	}
+	return &sdk.StartError{Err: full}
+}
+
+// workingDir is where the program is started: the trial's directory, or the one that
+// the experiment file names.
+func (p *program) workingDir(trial string) (string, error) {
+	if p.o.CWD == "" {
+		return trial, nil
+	}
+	dir := p.o.CWD
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(p.o.BaseDir, dir)
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", fmt.Errorf("trainable.cwd: %w", err)
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return "", fmt.Errorf("trainable.cwd: %s is no directory; name one that is there, relative to the experiment file", dir)
+	}
+	return dir, nil
+}
