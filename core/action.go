@@ -52,7 +52,13 @@ type (
 		Attempt   uint32
 		ID        uint32
 		Iteration uint64
-		Path      string
+		// Path is "" of one that was asked for; then it is Again.
+		Path string
+		// Again: an earlier host may have begun to, or to save it.
+		Again bool
+		// Rebooted: the machine may have been started again since, so that only
+		// what was made to last can be trusted.
+		Rebooted bool
 	}
 	// StopAttempt: end the attempt, after saving as SaveID where not 0.
 	StopAttempt struct {

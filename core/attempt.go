@@ -34,6 +34,9 @@ func (m *Machine) stopAttempt(no TrialNo, why intent, text string) {
 	if !l.intent.gives(why) {
 		return
 	}
+	if why == toRequeue && m.since(RulesV2) && l.endedWell() {
+		return // it has ended, and its checkpoint will be whole
+	}
 	first := l.intent == noIntent
 	l.intent, l.text = why, text
 	if !first || !l.placed || l.over {
@@ -45,6 +48,8 @@ func (m *Machine) stopAttempt(no TrialNo, why intent, text string) {
 		l.saving++
 		if stop.Memory = m.holdsInMemory(why); stop.Memory {
 			l.holding = stop.SaveID
+		} else {
+			m.owes(no, l, stop.SaveID)
 		}
 	}
 	m.do(stop)
@@ -73,6 +78,9 @@ func (e *AttemptEnded) apply(m *Machine) {
 func (m *Machine) saveOver(no TrialNo, l *live) {
 	l.saving = max(l.saving, 1) - 1
 	if l.over && l.saving == 0 {
+		if l.orphan {
+			m.retaken(no)
+		}
 		m.attemptOver(no, &l.end)
 		return
 	}
@@ -86,6 +94,9 @@ func (m *Machine) attemptOver(no TrialNo, e *AttemptEnded) {
 	t.spent += m.now - t.attemptAt
 	t.attemptAt = m.now
 	l.saving = 0
+	if m.runsAgain(no, l, e) {
+		return
+	}
 	switch l.intent {
 	case toStop:
 		m.complete(no, l.text)
@@ -143,6 +154,7 @@ func (m *Machine) forget(no TrialNo) {
 	m.dropLive(no)
 	m.dropState(no)
 	m.forgo(no)
+	delete(m.stopsAt, no)
 }
 
 // setAside takes a trial off that is to go on: but one that had said Done has

@@ -40,7 +40,7 @@ func (m *Machine) checkpointDue(t *trial, l *live, e *ResultReported) {
 func (m *Machine) takeFrom(e *ResultReported, l *live) {
 	id := m.take(e.Trial, l)
 	l.taken[len(l.taken)-1].path = e.Checkpoint
-	m.do(TakeCheckpoint{e.Trial, e.Attempt, id, m.trials[e.Trial].iteration, e.Checkpoint})
+	m.do(TakeCheckpoint{Trial: e.Trial, Attempt: e.Attempt, ID: id, Iteration: m.trials[e.Trial].iteration, Path: e.Checkpoint})
 }
 
 // takeLast takes a checkpoint that comes with a result after the one that stopped the
@@ -158,8 +158,10 @@ func (e *SaveFailed) apply(m *Machine) {
 		return
 	}
 	l := m.liveOf(e.Trial)
-	handed := l.gives(e.ID) && m.since(RulesV2)
+	handed := l.drops(e.ID) && m.since(RulesV2)
 	switch {
+	case l.orphan:
+		l.missing = true
 	case e.ID == l.holding:
 		m.stateLost(e.Trial, e.Error)
 	case m.closing.atOnce: // it was killed while it saved, and goes on from an older one
@@ -169,18 +171,6 @@ func (e *SaveFailed) apply(m *Machine) {
 		m.warn(e.Trial, "its last checkpoint could not be saved: "+e.Error)
 	}
 	m.saveOver(e.Trial, l)
-}
-
-// gives takes a checkpoint that has failed off the list, and says whether the program had
-// made it by itself.
-func (l *live) gives(id uint32) bool {
-	i := slices.IndexFunc(l.taken, func(c checkpoint) bool { return c.ref.ID == id })
-	if i < 0 {
-		return false
-	}
-	handed := l.taken[i].path != ""
-	l.taken = slices.Delete(l.taken, i, i+1)
-	return handed
 }
 
 // endedWell: the attempt has ended by itself, and waits for its checkpoints alone.

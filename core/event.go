@@ -31,6 +31,10 @@ type (
 		Wall int64
 		PID  uint32
 		Host string
+		// Boot names the machine since it was started: as long as it is the same,
+		// what programs have written is there, synced or not. "" is another one
+		// each time.
+		Boot string
 	}
 
 	// SettingsChanged: the experiment goes on with other settings (B-083).

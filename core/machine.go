@@ -16,6 +16,8 @@ type Machine struct {
 	now     int64
 	wall    int64 // time of day at running time 0 of the present host
 	host    string
+	boot    string // of the machine
+	owing   int    // attempts that died with an earlier host, and have checkpoints to be taken
 
 	trials  []trial
 	params  []byte
@@ -39,6 +41,7 @@ type Machine struct {
 	losses        map[TrialNo]uint32   // how often each was lost with its node
 	first         map[TrialNo]span     // parameters before an exploit
 	left          map[TrialNo]leftDirs // directories that the trial writes to no more
+	stopsAt       map[TrialNo]sentence // of trials that were stopped, and run again
 
 	freeLives []int32
 	counts    [states]int
@@ -123,6 +126,7 @@ func New() *Machine {
 		asked:       map[TrialNo]resource.Request{},
 		first:       map[TrialNo]span{},
 		left:        map[TrialNo]leftDirs{},
+		stopsAt:     map[TrialNo]sentence{},
 		metricNames: []string{""},
 		metricIDs:   map[string]MetricID{},
 		owed:        map[uint64]owed{},
@@ -295,7 +299,7 @@ func (m *Machine) endTrial(no TrialNo, keep bool, reason string) {
 
 // finishIfDone says so once nothing is left to do (B-004).
 func (m *Machine) finishIfDone() {
-	if m.outcome != 0 || m.running > 0 {
+	if m.outcome != 0 || m.running > 0 || m.owing > 0 {
 		return
 	}
 	switch {

@@ -190,6 +190,9 @@ func (m *Machine) stopReason(t *trial, e *ResultReported) string {
 	if e.Stop != "" {
 		return e.Stop
 	}
+	if s, ok := m.stopsAt[e.Trial]; ok && t.iteration >= s.iteration {
+		return s.why
+	}
 	rules := &m.spec.Stop
 	if rules.Iteration > 0 && t.iteration >= rules.Iteration {
 		return "reached iteration " + strconv.FormatUint(rules.Iteration, 10)

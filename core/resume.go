@@ -12,12 +12,14 @@ func (e *HostStarted) apply(m *Machine) {
 	m.resumed.clear()
 	m.pending.clear()
 	m.unplug()
+	rebooted := e.Boot == "" || e.Boot != m.boot
+	m.boot, m.owing = e.Boot, 0
 	if m.goesOn() {
 		m.reopen()
 	}
 	for no := range m.trials {
 		m.dropState(TrialNo(no)) // it was in the memory of another host
-		m.takeUp(TrialNo(no))
+		m.takeUp(TrialNo(no), rebooted)
 	}
 	m.ask = ask{}
 	m.heard()
@@ -46,22 +48,26 @@ func (m *Machine) unplug() {
 	m.running, m.overcommitted = 0, nil
 }
 
-func (m *Machine) takeUp(no TrialNo) {
+func (m *Machine) takeUp(no TrialNo, rebooted bool) {
 	t := &m.trials[no]
 	switch t.state {
 	case Running:
-		m.lost(no)
+		m.lost(no, rebooted)
 	case Pending:
 		m.enqueue(no, t.front)
 	}
 }
 
 // lost ends an attempt that died with its host as it was about to end.
-func (m *Machine) lost(no TrialNo) {
+func (m *Machine) lost(no TrialNo, rebooted bool) {
 	l := m.liveOf(no)
 	t := &m.trials[no]
 	t.spent += max(t.lastAt-t.attemptAt, 0)
 	t.attemptAt, l.saving = m.now, 0
+	if m.since(RulesV2) && len(l.taken) > 0 {
+		m.retake(no, l, rebooted)
+		return
+	}
 	if l.over {
 		m.attemptOver(no, &l.end)
 		return

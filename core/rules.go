@@ -15,6 +15,9 @@ const (
 	//   - A checkpoint that a program has handed over holds up no decision. One that
 	//     comes with a result after the stop is taken as that of the last result, and one
 	//     that cannot be saved fails a trial whose program has ended well meanwhile.
+	//   - A checkpoint that is under way when the host dies is taken again by the next
+	//     one, before its trial ends or goes on. Where it is not there, the trial runs
+	//     again from the one before.
 	//   - A trainable may run ahead of a decision once its result is recorded, and
 	//     where the decision takes long.
 	//   - A trial keeps the N best checkpoints and its newest (B-053).

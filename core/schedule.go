@@ -9,7 +9,7 @@ import (
 // schedule starts what can be started, then asks for more trials while a free
 // slot could run them.
 func (m *Machine) schedule() {
-	for m.work && m.hosted && !m.onHold && m.outcome == 0 && m.closing.outcome == 0 {
+	for m.work && m.hosted && m.owing == 0 && !m.onHold && m.outcome == 0 && m.closing.outcome == 0 {
 		m.work = false
 		for m.startNext() {
 		}

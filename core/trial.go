@@ -120,6 +120,9 @@ type live struct {
 	last      bool // Done was said
 	reported  bool
 	over      bool    // the attempt has ended; its saves have not
+	orphan    bool    // it died with an earlier host, and has checkpoints to be taken
+	missing   bool    // a checkpoint that was to be taken again is not there
+	byUser    bool    // the intent is the user's
 	lost      bool    // with its node
 	verdict   Verdict // decided, and not yet carried out
 	end       AttemptEnded

@@ -7,6 +7,9 @@ func (e *StopRequested) apply(m *Machine) {
 	}
 	if m.exists(e.Trial) {
 		m.stopTrial(e.Trial, e.Reason)
+		if m.trials[e.Trial].state == Running {
+			m.liveOf(e.Trial).byUser = true
+		}
 	}
 }
 

@@ -141,6 +141,10 @@ func (m *Machine) HeldByUser() int { return m.held }
 // Running is how many attempts hold resources.
 func (m *Machine) Running() int { return m.running }
 
+// Orphans is how many attempts of an earlier host hold nothing any more, and wait for
+// their checkpoints to be taken.
+func (m *Machine) Orphans() int { return m.owing }
+
 // Planned is how many trials were made of the planned ones.
 func (m *Machine) Planned() int64 { return m.planned }
 

@@ -90,9 +90,9 @@ func (s *session) holdStates(saves bool) *storage.Memory {
 }
 
 // sweepTrial looks through all directories that the trial has had.
-func (s *session) sweepTrial(no core.TrialNo, needed func(id uint32) bool) (err error) {
+func (s *session) sweepTrial(no core.TrialNo, needed, owed func(id uint32) bool) (err error) {
 	for moved := range s.machine.Dirs(no) + 1 {
-		err = errors.Join(err, s.dir.SweepTrial(s.trials.dirAt(no, moved), needed))
+		err = errors.Join(err, s.dir.SweepTrial(s.trials.dirAt(no, moved), needed, owed))
 	}
 	return err
 }
@@ -102,11 +102,16 @@ func (s *session) sweepTrial(no core.TrialNo, needed func(id uint32) bool) (err 
 func (s *session) sweep() {
 	needed := map[core.CheckpointRef]bool{}
 	s.machine.EachCheckpoint(func(x core.CheckpointRef) { x.Iteration = 0; needed[x] = true })
+	owed := map[core.CheckpointRef]bool{}
+	s.machine.Owed(func(x core.CheckpointRef) { x.Iteration = 0; owed[x] = true })
 	for no := range core.TrialNo(s.machine.Trials()) {
 		if !s.machine.HadCheckpoint(no) {
 			continue
 		}
-		if err := s.sweepTrial(no, func(id uint32) bool { return needed[core.CheckpointRef{Trial: no, ID: id}] }); err != nil {
+		in := func(set map[core.CheckpointRef]bool) func(uint32) bool {
+			return func(id uint32) bool { return set[core.CheckpointRef{Trial: no, ID: id}] }
+		}
+		if err := s.sweepTrial(no, in(needed), in(owed)); err != nil {
 			s.log.Warn(s.trials.name(no) + ": what is left of its checkpoints could not be removed: " + err.Error())
 		}
 	}

@@ -52,6 +52,8 @@ type Rig struct {
 	// Nodes are those that are there when a host starts.
 	Nodes []resource.Node
 	PID   uint32
+	// Boot is the machine's.
+	Boot string
 	// Saves: trials can make checkpoints when they are asked to.
 	Saves bool
 	// Resume is as in Options.

@@ -66,9 +66,9 @@ func (s *session) first() ([]core.Event, error) {
 func (s *session) hostStarted() *core.HostStarted {
 	e := &core.HostStarted{Wall: s.clock.Now().UnixNano()}
 	if s.rig != nil {
-		e.PID, e.Host = s.rig.PID, "rig"
+		e.PID, e.Host, e.Boot = s.rig.PID, "rig", s.rig.Boot
 	} else {
-		e.PID, e.Host = uint32(os.Getpid()), hostname()
+		e.PID, e.Host, e.Boot = uint32(os.Getpid()), hostname(), local.Boot()
 	}
 	return e
 }

@@ -22,6 +22,7 @@ type account struct {
 	attempt uint32
 	live    bool
 	last    bool // Done was said
+	orphan  bool // its host has died, and checkpoints of it are still to be taken
 	judged  bool // the scheduler stops it, perhaps after a save
 	ended   bool // but for its saves
 	refused bool // a result was: the trainable is ahead of what is counted
@@ -40,12 +41,13 @@ type account struct {
 	accepted  int // by this attempt
 	credits   int
 	saves     map[uint32]*ckpt // under way
+	inMemory  uint32           // one of them, which dies with the host
 	result    *core.ResultReported
 }
 
 // over is the end of an attempt, by which what it held is free.
 func (t *account) over() {
-	t.live, t.ended, t.last, t.slots = false, false, false, nil
+	t.live, t.ended, t.last, t.orphan, t.slots = false, false, false, false, nil
 	clear(t.saves)
 }
 
@@ -112,6 +114,9 @@ func (a *audit) action(x core.Action) error {
 	case core.SaveAttempt:
 		return a.save(x.Trial, x.Attempt, x.ID, x.Iteration)
 	case core.TakeCheckpoint:
+		if x.Again {
+			return a.takeAgain(x)
+		}
 		return a.save(x.Trial, x.Attempt, x.ID, x.Iteration)
 	case core.StopAttempt:
 		if t := a.live(x.Trial, x.Attempt); t == nil || t.ended {
@@ -121,7 +126,11 @@ func (a *audit) action(x core.Action) error {
 			a.trials[x.Trial].pausing = a.clock
 		}
 		if x.SaveID != 0 {
-			a.trials[x.Trial].saves[x.SaveID] = nil // of whatever comes last
+			t := a.trials[x.Trial] // it may be of a later result, too: see saved
+			t.saves[x.SaveID] = &ckpt{iteration: t.iteration, values: slices.Clone(t.values), results: t.results}
+			if x.Memory {
+				t.saves[x.SaveID], t.inMemory = nil, x.SaveID
+			}
 		}
 	case core.KillAttempt:
 		if t := a.live(x.Trial, x.Attempt); t == nil || t.ended {
@@ -296,6 +305,28 @@ func (a *audit) save(no core.TrialNo, attempt, id uint32, iteration uint64) erro
 		t.saves[id].values, t.saves[id].results = slices.Clone(t.values), t.results
 	}
 	return nil
+}
+
+// takeAgain: the next host takes what the attempt of the one that died still owes.
+func (a *audit) takeAgain(x core.TakeCheckpoint) error {
+	t := a.live(x.Trial, x.Attempt)
+	if t == nil || !t.orphan {
+		return errors.New("its host has not died")
+	}
+	if c, ok := t.saves[x.ID]; !ok || c != nil && c.iteration != x.Iteration {
+		return fmt.Errorf("%+v is under way", t.saves)
+	}
+	return nil
+}
+
+// orphaned: its host has died. What it owes is taken by the next one, and then it is over.
+func (t *account) orphaned() {
+	delete(t.saves, t.inMemory)
+	if len(t.saves) == 0 || !t.live {
+		t.over()
+		return
+	}
+	t.ended, t.orphan, t.slots = true, true, nil
 }
 
 // saved takes a checkpoint into the books, with what had been reported when it

@@ -142,7 +142,7 @@ func (a *audit) hostStarted() {
 	}
 	a.ask = core.AskSearcher{}
 	for _, t := range a.trials {
-		t.over()
+		t.orphaned()
 		t.ticket = a.clock // in the order of their numbers
 	}
 }
@@ -386,7 +386,7 @@ func (a *audit) kept() error {
 
 // idleSlot: no free slot where each trial that waits would fit.
 func (a *audit) idleSlot() error {
-	if o, _ := a.m.Outcome(); !a.hosted || a.onHold || a.m.Closing() || o != 0 || a.m.Count(core.Pending) == 0 {
+	if o, _ := a.m.Outcome(); !a.hosted || a.onHold || a.m.Orphans() > 0 || a.m.Closing() || o != 0 || a.m.Count(core.Pending) == 0 {
 		return nil
 	}
 	if c := int(a.spec.Concurrency); c > 0 && a.m.Running() >= c {

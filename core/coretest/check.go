@@ -18,10 +18,10 @@ func Check(m *core.Machine) error {
 			return fmt.Errorf("%d trials are %s, but %d are counted", count[s], s, m.Count(s))
 		}
 	}
-	if m.Running() != count[core.Running] {
+	if m.Running()+m.Orphans() != count[core.Running] {
 		return fmt.Errorf("%d attempts hold resources, but %d trials are running", m.Running(), count[core.Running])
 	}
-	return checkResources(m, count[core.Running])
+	return checkResources(m, m.Running())
 }
 
 func checkResources(m *core.Machine, running int) error {
@@ -33,7 +33,7 @@ func checkResources(m *core.Machine, running int) error {
 			return fmt.Errorf("%s: granted, but nothing runs", u)
 		}
 	}
-	if o, _ := m.Outcome(); o != 0 && running > 0 {
+	if o, _ := m.Outcome(); o != 0 && running+m.Orphans() > 0 {
 		return fmt.Errorf("the experiment is %s, but %d trials run", o, running)
 	}
 	return nil

@@ -127,6 +127,14 @@ func setFlag(s *core.Spec, key string) error {
 	return fmt.Errorf("unknown setting %q", key)
 }
 
+// boot is the machine's, which is the same but after "host rebooted".
+func (c command) boot() string {
+	if c.has("rebooted") {
+		return "another"
+	}
+	return "boot"
+}
+
 func (c command) node() ([]core.Event, error) {
 	n := resource.Node{ID: uint32(c.first()), Name: "n" + c.d.CmdArgs[0].Key}
 	var items []resource.Item

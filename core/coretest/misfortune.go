@@ -118,7 +118,7 @@ func (w *World) hostEvents() []core.Event {
 		w.owed = nil
 	}
 	w.at += w.r.Int64N(1_000)
-	events := []core.Event{&core.HostStarted{Wall: 1_700_000_000_000_000_000 + w.at, PID: 1, Host: "h"}}
+	events := []core.Event{&core.HostStarted{Wall: 1_700_000_000_000_000_000 + w.at, PID: 1, Host: "h", Boot: pick(w, []string{"", "a", "b"})}}
 	for i := range w.nodes {
 		if w.nodes[i] || w.calm {
 			w.nodes[i] = true

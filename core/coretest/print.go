@@ -45,7 +45,14 @@ func (s *Story) print(a core.Action) string {
 	case core.SaveAttempt:
 		return fmt.Sprintf("save %d at %d as #%d\n", a.Trial, a.Iteration, a.ID)
 	case core.TakeCheckpoint:
-		return fmt.Sprintf("take %d's checkpoint %s at %d as #%d\n", a.Trial, a.Path, a.Iteration, a.ID)
+		text := strings.ReplaceAll(fmt.Sprintf("take %d's checkpoint %s at %d as #%d", a.Trial, a.Path, a.Iteration, a.ID), "  ", " ")
+		if a.Again {
+			text += " again"
+		}
+		if a.Rebooted {
+			text += ", if it has lasted"
+		}
+		return text + "\n"
 	case core.StopAttempt:
 		if a.Memory {
 			return fmt.Sprintf("stop %d, holding #%d in memory\n", a.Trial, a.SaveID)

@@ -2,6 +2,7 @@ package coretest
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -126,6 +127,9 @@ func (s *Story) note(a core.Action) {
 	case core.SaveAttempt:
 		s.saves[a.Trial] = append(s.saves[a.Trial], save{id: a.ID, iteration: a.Iteration})
 	case core.TakeCheckpoint:
+		if a.Again {
+			s.saves[a.Trial] = slices.DeleteFunc(s.saves[a.Trial], func(x save) bool { return x.id == a.ID })
+		}
 		s.saves[a.Trial] = append(s.saves[a.Trial], save{id: a.ID, iteration: a.Iteration})
 	case core.StopAttempt:
 		if a.SaveID != 0 {
@@ -145,7 +149,7 @@ func (s *Story) events(c command) ([]core.Event, error) {
 		spec, err := c.spec(*s.M.Spec())
 		return []core.Event{&core.SettingsChanged{Spec: spec}}, err
 	case "host":
-		return []core.Event{&core.HostStarted{Wall: 1_700_000_000_000_000_000, PID: 1, Host: "h"}}, nil
+		return []core.Event{&core.HostStarted{Wall: 1_700_000_000_000_000_000, PID: 1, Host: "h", Boot: c.boot()}}, nil
 	case "node":
 		return c.node()
 	case "lost":

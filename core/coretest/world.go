@@ -245,7 +245,12 @@ func (w *World) hearOfAttempt(a core.Action) {
 			p.saves = append(p.saves, save{id: a.ID, iteration: a.Iteration})
 		}
 	case core.TakeCheckpoint:
-		if p := w.find(a.Trial, a.Attempt); p != nil {
+		p := w.find(a.Trial, a.Attempt)
+		if p == nil && a.Again {
+			p = &proc{trial: a.Trial, attempt: a.Attempt, started: true, ended: true}
+			w.procs = append(w.procs, p)
+		}
+		if p != nil {
 			p.saves = append(p.saves, save{id: a.ID, iteration: a.Iteration})
 		}
 	case core.StopAttempt:

@@ -14,7 +14,7 @@ import (
 var kinds = []*rapid.Generator[core.Event]{
 	event(func(t *rapid.T) core.Event { return &core.ExperimentStarted{Spec: spec.Draw(t, "spec")} }),
 	event(func(t *rapid.T) core.Event {
-		return &core.HostStarted{Wall: rapid.Int64().Draw(t, "wall"), PID: u32(t), Host: text(t)}
+		return &core.HostStarted{Wall: rapid.Int64().Draw(t, "wall"), PID: u32(t), Host: text(t), Boot: text(t)}
 	}),
 	event(func(t *rapid.T) core.Event { return &core.SettingsChanged{Spec: spec.Draw(t, "spec")} }),
 	event(func(t *rapid.T) core.Event { return &core.NodeJoined{Node: node(t)} }),

@@ -273,6 +273,7 @@ func visitRare(f *fields, e core.Event) {
 		f.i64(1, &e.Wall)
 		number32(f, 2, &e.PID)
 		f.str(3, &e.Host)
+		f.str(4, &e.Boot)
 	case *core.NodeJoined:
 		asJSON(f, 1, &e.Node)
 		f.boolean(2, &e.More)

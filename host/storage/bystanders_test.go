@@ -40,7 +40,7 @@ func TestBystandersAmongCheckpoints(t *testing.T) {
 		bystander(t, filepath.Join(d.Blobs(), name))
 	}
 	if err := errors.Join(Restore(CheckpointDir(dir, 1), RestoredDir(dir, 4)),
-		d.SweepTrial(dir, func(uint32) bool { return false }), d.SweepBlobs()); err != nil {
+		d.SweepTrial(dir, func(uint32) bool { return false }, func(uint32) bool { return false }), d.SweepBlobs()); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range files {

@@ -20,6 +20,7 @@ const (
 	restored    = "restored"
 	own         = "own"
 	beingMade   = ".tmp"
+	beingKept   = ".new"
 	beingGone   = ".old"
 )
 
@@ -81,8 +82,12 @@ func Take(trialDir string, id uint32, from string) error {
 	if err != nil {
 		return err
 	}
-	if !info.IsDir() {
-		return copyFile(from, filepath.Join(files, filepath.Base(from)), info)
+	if !info.IsDir() { // what is in files is whole, or a copy that is made again
+		half := filepath.Join(filepath.Dir(files), "copy")
+		if err := copyFile(from, half, info); err != nil {
+			return err
+		}
+		return nolink.Rename(half, filepath.Join(files, filepath.Base(from)))
 	}
 	if movable(trialDir, from) {
 		if err := nolink.Remove(files); err != nil {

@@ -29,7 +29,10 @@ func (d Dir) Commit(trialDir string, id uint32, m Manifest) (bytes int64, err er
 }
 
 func commit(on disk, blobs, trialDir string, id uint32, m Manifest) (bytes int64, err error) {
-	return commitAs(on, blobs, trialDir, staging(trialDir, id), CheckpointDir(trialDir, id), m)
+	if err := finish(on, trialDir, id, m); err != nil {
+		return 0, err
+	}
+	return commitAs(on, blobs, trialDir, kept(trialDir, id), CheckpointDir(trialDir, id), m)
 }
 
 // commitAs makes what is staged in dir whole under its final name.
@@ -42,10 +45,11 @@ func commitAs(on disk, blobs, trialDir, dir, final string, m Manifest) (bytes in
 	if err != nil {
 		return 0, err
 	}
-	listed := filepath.Join(dir, manifest)
+	listed, list := filepath.Join(dir, manifest), filepath.Join(dir, manifest+beingMade)
 	return m.Size(), steps(
-		func() error { return on.write(listed, text) },
-		func() error { return on.sync(listed) },
+		func() error { return on.write(list, text) },
+		func() error { return on.sync(list) },
+		func() error { return on.rename(list, listed) },
 		func() error { return on.sync(dir) },
 		func() error { return makeWay(on, final) },
 		func() error { return on.rename(dir, final) },

@@ -304,7 +304,7 @@ func TestCommitDies(t *testing.T) {
 // takenUp: the next host removes what nobody needs and can commit again.
 func takenUp(t *testing.T, d Dir, trialDir string, saved bool) {
 	t.Helper()
-	if err := errors.Join(d.SweepTrial(trialDir, func(uint32) bool { return saved }), d.SweepBlobs()); err != nil {
+	if err := errors.Join(d.SweepTrial(trialDir, func(uint32) bool { return saved }, func(uint32) bool { return false }), d.SweepBlobs()); err != nil {
 		t.Error(err)
 	}
 	list, err := os.ReadDir(filepath.Join(trialDir, checkpoints))

@@ -42,9 +42,9 @@ func removeCheckpoint(on disk, dir string) error {
 }
 
 // SweepTrial removes what a host that died has left among a trial's checkpoints:
-// those that nobody needs, half ones, and copies that attempts went on from. No
-// attempt of the trial may run.
-func (d Dir) SweepTrial(trialDir string, needed func(id uint32) bool) error {
+// those that nobody needs, half ones but for those that are owed, and copies that
+// attempts went on from. No attempt of the trial may run.
+func (d Dir) SweepTrial(trialDir string, needed, owed func(id uint32) bool) error {
 	root := filepath.Join(trialDir, checkpoints)
 	list, err := nolink.ReadDir(root)
 	if err != nil {
@@ -62,7 +62,8 @@ func (d Dir) SweepTrial(trialDir string, needed func(id uint32) bool) error {
 		case e.Name() == restored:
 			errs = append(errs, sweepRestored(path))
 		case !ours || !e.IsDir():
-		case suffix == beingMade, suffix == beingGone:
+		case (suffix == beingMade || suffix == beingKept || base == e.Name()) && owed(id):
+		case suffix == beingMade, suffix == beingKept, suffix == beingGone:
 			errs = append(errs, nolink.RemoveAll(path))
 		case base == e.Name() && !needed(id) && isCheckpoint(path):
 			errs = append(errs, d.RemoveCheckpoint(trialDir, id))

@@ -168,7 +168,7 @@ func (t *Driver) saved(r *run, e *train.Event) {
 		return
 	}
 	m := storage.Manifest{Trial: uint32(r.trial), Attempt: r.attempt, Iteration: s.iteration, Parent: r.parent()}
-	t.commit(r.dir, s.id, m, func() error { return nil })
+	t.commit(r.dir, s.id, m, func() error { return storage.Finish(r.dir, s.id, m) })
 }
 
 // ended is a run's last word. Its process is kept for the next trial, or let go.

@@ -39,11 +39,28 @@ func (t *Driver) ask(no core.TrialNo, attempt uint32, s pendingSave, kind train.
 	}
 }
 
-// take keeps a checkpoint that the trainable has made by itself.
+// take keeps a checkpoint that the trainable has made by itself. What can be moved is
+// moved before the trainable goes on: it may then make another one of the same name.
 func (t *Driver) take(a core.TakeCheckpoint, dir string) {
 	m := storage.Manifest{Trial: uint32(a.Trial), Attempt: a.Attempt, Iteration: a.Iteration}
+	if a.Again {
+		t.keep(dir, a.ID, &m, func() (bytes int64, err error) {
+			err = t.whenRoom(func() (err error) {
+				bytes, err = t.Storage.Retake(dir, a.ID, &m, a.Path, a.Rebooted)
+				return err
+			})
+			return bytes, err
+		})
+		return
+	}
 	t.with(a.Trial, a.Attempt, func(r *run) { m.Parent = r.parent() })
-	t.commit(dir, a.ID, m, func() error { return storage.Take(dir, a.ID, a.Path) })
+	prepare := func() error { return storage.Take(dir, a.ID, a.Path) }
+	if storage.Moves(dir, a.Path) {
+		if err := prepare(); !diskspace.IsFull(err) {
+			prepare = func() error { return err }
+		}
+	}
+	t.commit(dir, a.ID, m, prepare)
 }
 
 // turns let the checkpoints of a trial become whole one after the other: the one that
@@ -73,9 +90,22 @@ func (t *turns) take(no core.TrialNo) (before <-chan struct{}, over func()) {
 	}
 }
 
-// commit makes a checkpoint whole, beside everything else but the trial's earlier ones
-// (B-051).
+// commit makes a checkpoint whole that is staged once it is prepared.
 func (t *Driver) commit(dir string, id uint32, m storage.Manifest, prepare func() error) {
+	t.keep(dir, id, &m, func() (bytes int64, err error) {
+		if err = t.whenRoom(prepare); err != nil {
+			return 0, err
+		}
+		err = t.whenRoom(func() (err error) {
+			bytes, err = t.Storage.Commit(dir, id, m)
+			return err
+		})
+		return bytes, err
+	})
+}
+
+// keep has a checkpoint made, beside everything else but the trial's earlier ones (B-051).
+func (t *Driver) keep(dir string, id uint32, m *storage.Manifest, make func() (bytes int64, err error)) {
 	t.saving.Add(1)
 	before, over := t.turns.take(core.TrialNo(m.Trial))
 	go func() {
@@ -83,14 +113,7 @@ func (t *Driver) commit(dir string, id uint32, m storage.Manifest, prepare func(
 		defer over()
 		<-before
 		started := t.Clock.Now()
-		err := t.whenRoom(prepare)
-		var bytes int64
-		if err == nil {
-			err = t.whenRoom(func() (err error) {
-				bytes, err = t.Storage.Commit(dir, id, m)
-				return err
-			})
-		}
+		bytes, err := make()
 		if err != nil {
 			t.cannotSave(core.TrialNo(m.Trial), m.Attempt, id, err)
 			return

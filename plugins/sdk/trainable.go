@@ -31,7 +31,8 @@ type Run interface {
 	// Trial says what to train.
 	Trial() Trial
 	// Report hands over one result and returns when it is recorded, so that it
-	// survives a kill of the host, and the trial may go on: nil, [ErrStopped],
+	// survives a kill of the host with the checkpoint that it names, and the
+	// trial may go on: nil, [ErrStopped],
 	// or [ErrPaused] where the trial will go on later. The last result (Done)
 	// is not waited for. After the word to stop a result does not count any
 	// more, but its Checkpoint is taken.

@@ -118,6 +118,7 @@ func (b *books) left(m *core.Machine) {
 func (b *books) tidy(m *core.Machine) {
 	needed := map[string]bool{}
 	m.EachCheckpoint(func(x core.CheckpointRef) { needed[checkpointName(x.Trial, x.ID)] = true })
+	m.Owed(func(x core.CheckpointRef) { needed[checkpointName(x.Trial, x.ID)] = true })
 	for _, name := range b.w.disks.checkpoints.Names() { // what failed half way is the next host's to sweep
 		if !needed[name] && !temporary(name) {
 			b.fail("the host has left, and checkpoint %s is there, which nobody needs", name)

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"errors"
+	"fmt"
 	"syscall"
 	"time"
 
@@ -19,7 +20,7 @@ func (w *world) takeUp() {
 	w.lived.Hosts++
 	w.turning, w.deciding, w.suggesting, w.left, w.wake = false, false, false, false, 0
 	w.publishing = w.number == 1 && w.options.Torn != nil // for ever
-	w.rig.PID, w.rig.Resume = uint32(w.number), ""
+	w.rig.PID, w.rig.Resume, w.rig.Boot = uint32(w.number), "", fmt.Sprint(w.lived.Power)
 	if w.one(200) {
 		w.rig.Resume = pick(w.r, []string{"errored_only", "errored_restart", "errored_resume"})
 	}

@@ -286,6 +286,11 @@ func (w *world) saveSoon(p *proc) {
 // take keeps a checkpoint that the process has made itself.
 func (w *world) take(a core.TakeCheckpoint) {
 	p := &proc{trial: a.Trial, attempt: a.Attempt}
+	_, whole := w.present[ckpt{a.Trial, a.ID}]
+	if a.Again && !whole && (a.Rebooted || w.r.IntN(4) == 0) { // what was handed over is gone
+		w.later(w.number, between(w.r, 0, 20*time.Millisecond), func() { w.unsaved(a.Trial, a.Attempt, a.ID) })
+		return
+	}
 	w.later(w.number, between(w.r, 0, 20*time.Millisecond), func() { w.commit(p, a.ID, a.Iteration) })
 }
 
@@ -369,6 +374,7 @@ func (w *world) end(p *proc, e core.AttemptEnded) {
 func (w *world) sweep() {
 	needed := map[string]bool{}
 	w.host.Machine().EachCheckpoint(func(x core.CheckpointRef) { needed[checkpointName(x.Trial, x.ID)] = true })
+	w.host.Machine().Owed(func(x core.CheckpointRef) { needed[checkpointName(x.Trial, x.ID)] = true })
 	fs := w.disks.checkpoints
 	clear(w.present)
 	for _, name := range fs.Names() {

@@ -1,0 +1,145 @@
+//go:build unix
+
+package storage
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// handed makes a trial's directory in which a program has put a checkpoint.
+func handed(t *testing.T) (d Dir, trialDir, from string) {
+	t.Helper()
+	d, err := At(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	trialDir = d.Trial("0")
+	from = filepath.Join(trialDir, ".checkpoints", "last")
+	if err := errors.Join(os.MkdirAll(from, 0o700), os.WriteFile(filepath.Join(from, "model"), []byte("weights"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	return d, trialDir, from
+}
+
+var ofSeven = Manifest{Trial: 0, Attempt: 2, Iteration: 7}
+
+// retaken checks that the next host takes the checkpoint.
+func retaken(t *testing.T, d Dir, trialDir, from string) {
+	t.Helper()
+	m := Manifest{Trial: 0, Attempt: 2, Iteration: 7}
+	if bytes, err := d.Retake(trialDir, 3, &m, from, false); err != nil || bytes != 7 || m.Iteration != 7 {
+		t.Fatalf("%d bytes of iteration %d: %v", bytes, m.Iteration, err)
+	}
+	x, err := CheckCheckpoint(CheckpointDir(trialDir, 3), true)
+	if err != nil || len(x.Files) != 1 || x.Attempt != 2 || x.Iteration != 7 {
+		t.Fatalf("%+v: %v", x, err)
+	}
+	text, err := os.ReadFile(filepath.Join(CheckpointFiles(trialDir, 3), "model"))
+	if err != nil || string(text) != "weights" {
+		t.Fatalf("%q: %v", text, err)
+	}
+}
+
+// B-051, B-080: a host dies before each step of making a checkpoint whole that a program has
+// handed over, or has saved when it was asked to. The next one finishes it.
+func TestRetakeAfterEachStep(t *testing.T) {
+	for _, asked := range []bool{false, true} {
+		for steps, done := 0, false; !done; steps++ {
+			d, trialDir, from := handed(t)
+			if err := Take(trialDir, 3, from); err != nil {
+				t.Fatal(err)
+			}
+			if asked { // then it is finished before anything else
+				if from = ""; Finish(trialDir, 3, ofSeven) != nil {
+					t.Fatal("it cannot be finished")
+				}
+			}
+			if _, err := commit(newDying(t, d.Path(), steps), d.Blobs(), trialDir, 3, ofSeven); err == nil {
+				done = true
+			} else if !errors.Is(err, errDead) {
+				t.Fatal(err)
+			}
+			retaken(t, d, trialDir, from)
+		}
+	}
+}
+
+// B-080: it dies before it takes the checkpoint, or while it does. Where it has taken it, what
+// the program has made under the same name since is something else.
+func TestRetakeFromWhereItLies(t *testing.T) {
+	for how, prepare := range map[string]func(trialDir, from string) error{
+		"not begun": func(string, string) error { return nil },
+		"staged":    func(trialDir, _ string) error { _, err := Stage(trialDir, 3); return err },
+		"moved, and another begun": func(trialDir, from string) error {
+			return errors.Join(Take(trialDir, 3, from), os.Mkdir(from, 0o700), os.WriteFile(filepath.Join(from, "model"), []byte("half"), 0o600))
+		},
+	} {
+		t.Run(how, func(t *testing.T) {
+			d, trialDir, from := handed(t)
+			if err := prepare(trialDir, from); err != nil {
+				t.Fatal(err)
+			}
+			retaken(t, d, trialDir, from)
+		})
+	}
+	t.Run("half copied", func(t *testing.T) {
+		d, trialDir, from := handed(t)
+		outside := filepath.Join(t.TempDir(), "last")
+		if err := os.Rename(from, outside); err != nil {
+			t.Fatal(err)
+		}
+		files, err := Stage(trialDir, 3)
+		if err = errors.Join(err, os.WriteFile(filepath.Join(files, "mod"), []byte("wei"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		retaken(t, d, trialDir, outside)
+	})
+}
+
+// What is not there whole is not taken: a folder that is gone, a save that the trainable had
+// not come to the end of, and whatever was not synced before the machine went down.
+func TestRetakeOnlyWhatIsWhole(t *testing.T) {
+	for how, c := range map[string]struct {
+		prepare  func(trialDir, from string) error
+		asked    bool
+		rebooted bool
+	}{
+		"gone":        {prepare: func(_, from string) error { return os.RemoveAll(from) }},
+		"not written": {asked: true, prepare: func(trialDir, _ string) error { _, err := Stage(trialDir, 3); return err }},
+		"rebooted":    {rebooted: true, prepare: func(string, string) error { return nil }},
+		"rebooted, moved": {rebooted: true, prepare: func(trialDir, from string) error {
+			return errors.Join(Take(trialDir, 3, from), Finish(trialDir, 3, ofSeven))
+		}},
+		"of another attempt": {asked: true, prepare: func(trialDir, from string) error {
+			return errors.Join(Take(trialDir, 3, from), Finish(trialDir, 3, Manifest{Attempt: 1}))
+		}},
+	} {
+		t.Run(how, func(t *testing.T) {
+			d, trialDir, from := handed(t)
+			if err := c.prepare(trialDir, from); err != nil {
+				t.Fatal(err)
+			}
+			if c.asked {
+				from = ""
+			}
+			m := ofSeven
+			if _, err := d.Retake(trialDir, 3, &m, from, c.rebooted); err == nil {
+				t.Error("it is taken")
+			}
+		})
+	}
+	d, trialDir, from := handed(t)
+	if err := Take(trialDir, 3, from); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Commit(trialDir, 3, ofSeven); err != nil {
+		t.Fatal(err)
+	}
+	m := ofSeven
+	if _, err := d.Retake(trialDir, 3, &m, from, true); err != nil {
+		t.Errorf("what was made to last: %v", err)
+	}
+}
