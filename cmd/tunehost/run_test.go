@@ -102,7 +102,7 @@ func TestTableFits(t *testing.T) {
 		want  string
 	}{
 		{38, "name             value  a long message\nä       0.123456789012  xxxxxxxxxxxxx…\ngrößer             100   [2Jshort\n"},
-		{30, "name             value\nä       0.123456789012\ngrößer             100\n… no room for a long message\n"},
+		{30, "name             value\nä       0.123456789012\ngrößer             100\n… no room for a long message;…\n"},
 		{5, "name\nä\ngrößer\n… no…\n"},
 	} {
 		var out bytes.Buffer
@@ -130,5 +130,27 @@ func TestFailureIsSaid(t *testing.T) {
 	}
 	if p := play(host.Ended{Outcome: core.StoppedByUser}, nil); p.exit("run", "x.yaml") != exitWell || p.err.Len() > 0 {
 		t.Error(p.err.String())
+	}
+}
+
+// Why a trial ended is shortened where there is no room, and its parameters give way to it.
+func TestTableKeepsWhatIsNoDetail(t *testing.T) {
+	tab := &table{}
+	tab.column("#", true)
+	tab.detail("optimizer", false)
+	tab.detail("momentum", true)
+	tab.column("why", false)
+	tab.rows = [][]string{{"1", "adam", "0.12345678", "stopped by the user, who had other plans"}}
+	for width, want := range map[int]string{
+		80: "#  optimizer    momentum  why\n1  adam       0.12345678  stopped by the user, who had other plans\n",
+		50: "#  optimizer    momentum  why\n1  adam       0.12345678  stopped by the user, wh…\n",
+		40: "#  optimizer  why\n1  adam       stopped by the user, who …\n… no room for momentum; a wider termina…\n",
+		30: "#  why\n1  stopped by the user, who h…\n… no room for optimizer, mome…\n",
+		15: "#  why\n1  stopped by …\n… no room for …\n",
+	} {
+		var out bytes.Buffer
+		if err := tab.write(&out, width, func(s string) string { return s }); err != nil || out.String() != want {
+			t.Errorf("width %d: found\n%swant\n%s", width, out.String(), want)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -12,31 +13,39 @@ import (
 type table struct {
 	head  []string
 	right []bool // of each column: numbers stand to the right
+	gives []bool // it is left out before others
 	rows  [][]string
 }
 
 // column adds a column; right is for numbers.
 func (t *table) column(name string, right bool) {
-	t.head, t.right = append(t.head, name), append(t.right, right)
+	t.head, t.right, t.gives = append(t.head, name), append(t.right, right), append(t.gives, false)
+}
+
+// detail adds a column that is left out before others where there is no room for all.
+func (t *table) detail(name string, right bool) {
+	t.column(name, right)
+	t.gives[len(t.gives)-1] = true
 }
 
 const (
 	gap        = "  "
 	leastWidth = 10 // columns are not made narrower
+	readWidth  = 24 // nor is what is no detail, while details are shown
 )
 
 // write writes the table, at most width characters wide; 0 is as wide as it
 // gets. bold makes the heading stand out.
 func (t *table) write(w io.Writer, width int, bold func(string) string) error {
-	widths := t.widths(width)
+	shown, widths := t.fit(width)
 	var out strings.Builder
-	if heading := t.line(t.head, widths); strings.TrimSpace(heading) != "" {
+	if heading := t.line(t.head, shown, widths); strings.TrimSpace(heading) != "" {
 		out.WriteString(bold(heading) + "\n")
 	}
 	for _, row := range t.rows {
-		out.WriteString(t.line(row, widths) + "\n")
+		out.WriteString(t.line(row, shown, widths) + "\n")
 	}
-	if note := t.hidden(widths); note != "" {
+	if note := t.hidden(shown); note != "" {
 		out.WriteString(runewidth.Truncate(note, width, "…") + "\n")
 	}
 	_, err := io.WriteString(w, out.String())
@@ -44,30 +53,30 @@ func (t *table) write(w io.Writer, width int, bold func(string) string) error {
 }
 
 // hidden names the columns for which there is no room.
-func (t *table) hidden(widths []int) string {
+func (t *table) hidden(shown []int) string {
 	var names []string
-	for _, name := range t.head[len(widths):] {
-		if name != "" {
+	for i, name := range t.head {
+		if name != "" && !slices.Contains(shown, i) {
 			names = append(names, clean(name))
 		}
 	}
 	if names == nil {
 		return ""
 	}
-	return "… no room for " + strings.Join(names, ", ")
+	return "… no room for " + strings.Join(names, ", ") + "; a wider terminal or --json shows more"
 }
 
-func (t *table) line(cells []string, widths []int) string {
+func (t *table) line(cells []string, shown, widths []int) string {
 	var out strings.Builder
-	for i, width := range widths {
-		if i > 0 {
+	for n, i := range shown {
+		if n > 0 {
 			out.WriteString(gap)
 		}
-		cell := runewidth.Truncate(clean(cells[i]), width, "…")
+		cell := runewidth.Truncate(clean(cells[i]), widths[i], "…")
 		if t.right[i] {
-			out.WriteString(runewidth.FillLeft(cell, width))
+			out.WriteString(runewidth.FillLeft(cell, widths[i]))
 		} else {
-			out.WriteString(runewidth.FillRight(cell, width))
+			out.WriteString(runewidth.FillRight(cell, widths[i]))
 		}
 	}
 	return strings.TrimRight(out.String(), " ")
@@ -83,9 +92,28 @@ func clean(s string) string {
 	}, s)
 }
 
-// widths makes the widest columns of text narrower until all fit, and leaves out
-// the last ones where that is not enough. Numbers are never cut.
-func (t *table) widths(limit int) []int {
+// fit says which columns are shown, and how wide each is. The widest columns of text
+// become narrower until all fit; where that is not enough, the last details are left out,
+// then the last columns. Numbers are never cut.
+func (t *table) fit(limit int) (shown, widths []int) {
+	natural := t.natural()
+	widths = slices.Clone(natural)
+	for i := range widths {
+		shown = append(shown, i)
+	}
+	for limit > 0 && len(shown) > 1 && total(shown, widths) > limit {
+		if i := t.widest(shown, widths); i >= 0 {
+			widths[i]--
+			continue
+		}
+		shown = slices.Delete(shown, t.goes(shown), t.goes(shown)+1)
+		copy(widths, natural) // there is more room now
+	}
+	return shown, widths
+}
+
+// natural is how wide the columns would like to be.
+func (t *table) natural() []int {
 	widths := make([]int, len(t.head))
 	for i := range widths {
 		widths[i] = runewidth.StringWidth(t.head[i])
@@ -93,29 +121,41 @@ func (t *table) widths(limit int) []int {
 			widths[i] = max(widths[i], runewidth.StringWidth(clean(row[i])))
 		}
 	}
-	for limit > 0 && len(widths) > 1 && total(widths) > limit {
-		if i := t.widest(widths); i >= 0 {
-			widths[i]--
-		} else {
-			widths = widths[:len(widths)-1]
-		}
-	}
 	return widths
 }
 
-func total(widths []int) int {
-	sum := max(len(widths)-1, 0) * len(gap)
-	for _, w := range widths {
-		sum += w
+// goes is the place, among the columns that are shown, of the one to be left out next.
+func (t *table) goes(shown []int) int {
+	for n := len(shown) - 1; n >= 0; n-- {
+		if t.gives[shown[n]] {
+			return n
+		}
+	}
+	return len(shown) - 1
+}
+
+func total(shown, widths []int) int {
+	sum := max(len(shown)-1, 0) * len(gap)
+	for _, i := range shown {
+		sum += widths[i]
 	}
 	return sum
 }
 
-// widest is the column to make narrower, or -1.
-func (t *table) widest(widths []int) int {
-	at, most := -1, leastWidth
-	for i, w := range widths {
-		if !t.right[i] && w > most {
+// widest is the column to make narrower, or -1: while details are shown, what is none
+// keeps room to be read.
+func (t *table) widest(shown, widths []int) int {
+	least := leastWidth
+	if t.gives[shown[t.goes(shown)]] {
+		least = readWidth
+	}
+	at, most := -1, 0
+	for _, i := range shown {
+		w, bound := widths[i], least
+		if t.gives[i] {
+			bound = leastWidth
+		}
+		if !t.right[i] && w > bound && w > most {
 			at, most = i, w
 		}
 	}

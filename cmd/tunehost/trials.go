@@ -96,11 +96,11 @@ func trialTable(e *analysis.Experiment, list []analysis.Trial) *table {
 	for i := range e.Config().Space.Params {
 		p := &e.Config().Space.Params[i]
 		params = append(params, p.Name)
-		t.column(p.Name, len(p.Choices) == 0)
+		t.detail(p.Name, len(p.Choices) == 0)
 	}
 	for i := range e.Config().Derived {
 		params = append(params, e.Config().Derived[i].Name)
-		t.column(e.Config().Derived[i].Name, true)
+		t.detail(e.Config().Derived[i].Name, true)
 	}
 	t.column("why", false)
 	for i := range list {

@@ -35,15 +35,26 @@ func (s screen) frame(st report.Status, rows []Row, v *varied) []string {
 	}
 	v.look(params)
 	lines := s.head(st, v)
-	if rows = choose(rows, min(maxRows, s.height-len(lines)-tableLines)); len(rows) > 0 {
-		lines = append(lines, "")
-		lines = append(lines, s.table(st, rows, v)...)
-	}
+	lines = append(lines, s.fitTable(st, rows, v, s.height-len(lines)-1)...)
 	lines = lines[:min(len(lines), max(s.height-1, 1))]
 	for i := range lines {
 		lines[i] = cut(lines[i], s.room())
 	}
 	return lines
+}
+
+// fitTable has at most so many lines: what is said below the table counts, too.
+func (s screen) fitTable(st report.Status, rows []Row, v *varied, most int) []string {
+	for n := min(maxRows, most-tableLines+1); n > 0; n-- {
+		chosen := choose(rows, n)
+		if len(chosen) == 0 {
+			return nil
+		}
+		if lines := s.table(st, chosen, v); len(lines) < most {
+			return append([]string{""}, lines...)
+		}
+	}
+	return nil
 }
 
 func (s screen) room() int { return max(s.width, minWidth) - 1 }
@@ -56,12 +67,12 @@ func (s screen) table(st report.Status, rows []Row, v *varied) []string {
 	v.look(params)
 	columns, hidden := squeeze(makeColumns(rows, params, v.columns(), st.Objective.Metric), s.room())
 	lines := render(columns, len(rows), s.paint)
-	left := leftOut(st.Counts, rows)
-	if hidden > 0 {
-		left = join(left, "… "+plural(hidden, "parameter")+" not shown")
-	}
-	if left != "" {
+	if left := leftOut(st.Counts, rows); left != "" {
 		lines = append(lines, s.paint.paint(faint, left))
+	}
+	if len(hidden) > 0 {
+		text := "… no room for " + plural(len(hidden), "column") + ": " + strings.Join(hidden, ", ")
+		lines = append(lines, s.paint.paint(faint, text))
 	}
 	return lines
 }

@@ -33,6 +33,8 @@ const (
 	sameLines = 5
 	// maxBriefLines is how many trials' newest results are shown at a time.
 	maxBriefLines = 20
+	// mostRecent is how many lines can be written again after a resize.
+	mostRecent = 100
 )
 
 // Options of a Progress; see [Detect].
@@ -57,13 +59,18 @@ type Progress struct {
 	mu     sync.Mutex
 	varied varied
 	block  []string // on the screen, to be drawn over
-	newest map[core.TrialNo]report.Event
-	metric string
-	line   []byte // of the log, without its end yet
-	said   string // the last plain line
-	same   string // without the time
-	silent int    // plain lines left out since
-	closed bool
+	drawn  screen   // as it was when the block was drawn
+	// spilled: the block did not fit a screen that was made smaller, so that a part
+	// of it is in the terminal's history, and may come back.
+	spilled bool
+	recent  []string // the last lines that stay
+	newest  map[core.TrialNo]report.Event
+	metric  string
+	line    []byte // of the log, without its end yet
+	said    string // the last plain line
+	same    string // without the time
+	silent  int    // plain lines left out since
+	closed  bool
 }
 
 var (
@@ -229,7 +236,8 @@ func (p *Progress) show(lines, block []string) {
 			p.block = nil // it stays
 		}
 	}()
-	if len(lines) == 0 && slices.Equal(block, p.block) {
+	resized := p.o.Terminal && p.resized()
+	if len(lines) == 0 && slices.Equal(block, p.block) && !resized {
 		return
 	}
 	if !p.o.Terminal {
@@ -237,9 +245,15 @@ func (p *Progress) show(lines, block []string) {
 		return
 	}
 	var out strings.Builder
-	if up := p.height(); up > 0 {
+	switch up := p.height(); {
+	case resized && p.spilled:
+		out.WriteString("\x1b[H\x1b[J") // what came back of it is anywhere
+		lines = p.again(lines, len(block))
+	case up > 0:
 		fmt.Fprintf(&out, "\x1b[%dA", up)
 	}
+	p.recent = append(p.recent, lines...)
+	p.recent = p.recent[max(0, len(p.recent)-mostRecent):]
 	out.WriteString("\r")
 	for _, line := range slices.Concat(lines, block) {
 		out.WriteString(line + "\x1b[K\n")
@@ -247,6 +261,27 @@ func (p *Progress) show(lines, block []string) {
 	out.WriteString("\x1b[J")
 	_, _ = io.WriteString(p.o.Out, out.String())
 	p.block = block
+}
+
+// resized says whether the terminal was, since the block was drawn.
+func (p *Progress) resized() bool {
+	now := p.screen()
+	if len(p.block) == 0 || now == p.drawn {
+		p.drawn = now
+		return false
+	}
+	p.drawn = now
+	p.spilled = p.spilled || p.height() >= now.height
+	return true
+}
+
+// again are lines to be written on an empty screen: those that were written last, too,
+// as far as there is room above the block.
+func (p *Progress) again(lines []string, block int) []string {
+	room := max(0, p.screen().height-1-block-len(lines))
+	old := p.recent[max(0, len(p.recent)-room):]
+	p.recent = nil
+	return slices.Concat(old, lines)
 }
 
 // height is how many lines of the screen the block takes up by now: a terminal

@@ -13,8 +13,17 @@ import (
 var order = []core.State{core.Running, core.Paused, core.Pending, core.Errored, core.Terminated}
 
 // share gives the states rows in turn until there is no more room: each keeps
-// some, and none more than it has (B-121).
+// some, and none more than it has. No trial that waits takes the row of one that runs
+// (B-121).
 func share(have map[core.State]int, room int) map[core.State]int {
+	given := inTurn(have, room)
+	more := min(given[core.Pending], have[core.Running]-given[core.Running])
+	given[core.Running] += more
+	given[core.Pending] -= more
+	return given
+}
+
+func inTurn(have map[core.State]int, room int) map[core.State]int {
 	given := map[core.State]int{}
 	for more := true; more && room > 0; {
 		more = false

@@ -296,6 +296,8 @@ func (s *summary) left() string {
 	st := s.Status
 	unmade := st.Planned - st.Made
 	switch {
+	case st.State == "interrupted" && st.Counts[core.Running] > 0: // it was left at once
+		return "go on; what ran starts from its last checkpoint"
 	case st.State == "interrupted" || st.State == "failed":
 		return "go on where it stopped"
 	case st.Planned < 0:

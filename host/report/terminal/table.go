@@ -100,18 +100,18 @@ func (c *column) fit() {
 }
 
 // squeeze makes the columns fit: the last parameters go, then time and
-// iteration, and what is wide becomes narrower. It says how many parameters went.
-func squeeze(columns []column, room int) (_ []column, hidden int) {
+// iteration, and what is wide becomes narrower. It names those that went.
+func squeeze(columns []column, room int) (_ []column, hidden []string) {
 	for least(columns) > room {
 		i := lastParam(columns)
 		switch {
 		case i >= 0:
-			hidden++
 		case len(columns) > 3:
 			i = len(columns) - 1
 		default:
 			return columns, hidden // the line is cut off
 		}
+		hidden = slices.Insert(hidden, 0, columns[i].title)
 		columns = slices.Delete(columns, i, i+1)
 	}
 	for total(columns) > room {

@@ -79,14 +79,35 @@ func TestFramesFitTheScreen(t *testing.T) {
 func TestEachStateKeepsRows(t *testing.T) {
 	have := map[core.State]int{core.Running: 1000, core.Pending: 1, core.Terminated: 1e6, core.Errored: 3}
 	got := share(have, 12)
-	want := map[core.State]int{core.Running: 4, core.Pending: 1, core.Terminated: 4, core.Errored: 3}
+	want := map[core.State]int{core.Running: 5, core.Pending: 0, core.Terminated: 4, core.Errored: 3}
 	for s, n := range want {
 		if got[s] != n {
 			t.Errorf("%v has %d rows, want %d", s, got[s], n)
 		}
 	}
-	if n := len(share(have, 0)); n != 0 {
-		t.Errorf("%d states have rows where there is no room", n)
+	for s, n := range share(have, 0) {
+		if n != 0 {
+			t.Errorf("%v has %d rows where there is no room", s, n)
+		}
+	}
+}
+
+// B-121: whatever there is and however little room, no PENDING trial is shown while a
+// RUNNING one is not, and no row stays free that could be used.
+func TestWhatRunsIsShownBeforeWhatWaits(t *testing.T) {
+	for running := range 9 {
+		for pending := range 9 {
+			for ended := range 9 {
+				for room := range 20 {
+					have := map[core.State]int{core.Running: running, core.Pending: pending, core.Terminated: ended}
+					given := share(have, room)
+					sum := given[core.Running] + given[core.Pending] + given[core.Terminated]
+					if given[core.Pending] > 0 && given[core.Running] < running || sum != min(room, running+pending+ended) {
+						t.Fatalf("%v of %v for %d rows", given, have, room)
+					}
+				}
+			}
+		}
 	}
 }
 
