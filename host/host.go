@@ -30,6 +30,8 @@ type Options struct {
 	Resume string
 	// Resources replace what was found on this machine: cpu=16,gpu=2.
 	Resources string
+	// Share uses what other experiments on this machine have claimed all the same.
+	Share bool
 	// Verbose is 0 (silent) to 3 (every result).
 	Verbose int
 	// JSON prints an object for each event instead of the progress.

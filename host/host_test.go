@@ -41,7 +41,8 @@ func write(t *testing.T, text string) Options {
 	storage := filepath.Join(dir, "results")
 	pluginsOf.Store(storage, plugged)
 	t.Cleanup(func() { replays(t, storage) })
-	return Options{File: file, Storage: storage, Plugins: plugged, Stdout: os.Stderr, Stderr: os.Stderr, Verbose: 1}
+	return Options{File: file, Storage: storage, Plugins: plugged, Stdout: os.Stderr, Stderr: os.Stderr, Verbose: 1,
+		Share: true} // tests run side by side
 }
 
 // pluginsOf are those that the experiments of a storage were run with.

@@ -13,6 +13,7 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/core/resource"
+	"github.com/tunehost/tunehost/host/claims"
 	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/consulting"
@@ -52,6 +53,7 @@ type session struct {
 	screen     *hostlog.Screen
 	mark       string         // of what this host starts
 	warden     *warden.Warden // nil where nothing is started
+	claims     *claims.Entry  // on this machine
 	logFile    io.Closer
 	crash      *crashReport // nil where there is none
 	disk       *diskspace.Disk
@@ -197,6 +199,7 @@ func (s *session) close() {
 	if s.warden != nil {
 		s.warden.Close()
 	}
+	s.claims.Leave()
 	if s.record != nil {
 		if err := s.record.Close(); err != nil && !s.broken && !errors.Is(err, journal.ErrClosed) {
 			s.log.Error(err.Error())

@@ -180,7 +180,7 @@ func (m *simulation) remember() {
 // virtualNodes are the machine that trials run on.
 func virtualNodes(e *config.Experiment, override string, workers int) ([]resource.Node, error) {
 	if workers <= 0 {
-		nodes, _, err := machineNodes(context.Background(), override)
+		nodes, err := machineNodes(context.Background(), override)
 		if err != nil {
 			return nil, &UserError{err}
 		}

@@ -119,15 +119,20 @@ func (s *session) offered() ([]resource.Node, error) {
 	if s.found != nil {
 		return s.found, nil
 	}
-	nodes, warning, err := machineNodes(s.options.opening, s.options.Resources)
+	m, err := lookAtMachine(s.options.opening, s.options.Resources)
 	if err != nil {
 		return nil, &UserError{err}
 	}
-	if warning != "" {
-		s.log.Warn(warning)
+	if m.warning != "" {
+		s.log.Warn(m.warning)
 	}
-	s.found = nodes
-	return nodes, nil
+	if !m.virtual {
+		if m.list[0], err = s.claim(m.list[0], m.cpus); err != nil {
+			return nil, err
+		}
+	}
+	s.found, err = m.nodes()
+	return s.found, err
 }
 
 // measure records what there is in all when the experiment begins.
@@ -182,26 +187,47 @@ func (s *session) warnOfIdleGPUs(nodes []resource.Node) {
 }
 
 // machineNodes is this machine, or what the user says that it is.
-func machineNodes(ctx context.Context, override string) (nodes []resource.Node, warning string, err error) {
+func machineNodes(ctx context.Context, override string) ([]resource.Node, error) {
+	m, err := lookAtMachine(ctx, override)
+	if err != nil {
+		return nil, err
+	}
+	return m.nodes()
+}
+
+// outfit is what there is to run trials on.
+type outfit struct {
+	list    []local.Node
+	virtual bool   // made up by the user
+	cpus    string // that there really are
+	warning string
+}
+
+func lookAtMachine(ctx context.Context, override string) (m outfit, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
 	found, warning := local.Detect(ctx)
-	list := []local.Node{found}
-	if override != "" {
-		if virtual, err := local.Virtual(override); err == nil {
-			list = virtual
-		} else if list[0], err = local.Override(found, override); err != nil {
-			return nil, "", err
-		}
+	m = outfit{list: []local.Node{found}, cpus: found.Amounts["cpu"], warning: warning}
+	if override == "" {
+		return m, nil
 	}
-	for i, n := range list {
+	if virtual, err := local.Virtual(override); err == nil {
+		m.list, m.virtual = virtual, true
+		return m, nil
+	}
+	m.list[0], err = local.Override(found, override)
+	return m, err
+}
+
+func (m *outfit) nodes() (nodes []resource.Node, err error) {
+	for i, n := range m.list {
 		capacity, err := demand.Bundle(n.Amounts)
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
 		nodes = append(nodes, resource.Node{ID: uint32(i + 1), Name: n.Name, Capacity: capacity, Devices: n.IDs()})
 	}
-	return nodes, warning, nil
+	return nodes, nil
 }
 
 // points are the user's own, first of all (B-104), as far as they are not trials

@@ -38,7 +38,7 @@ func Validate(ctx context.Context, o Options) error {
 	if err := errors.Join(writable(e), learnable(e), restorable(e)); err != nil {
 		return &UserError{err}
 	}
-	nodes, _, err := machineNodes(ctx, o.Resources)
+	nodes, err := machineNodes(ctx, o.Resources)
 	if err != nil {
 		return &UserError{err}
 	}

@@ -25,7 +25,13 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"waitfor": waitFor},
+		Setup: func(e *testscript.Env) error { // scripts run side by side, as users of their own
+			runtime, err := os.MkdirTemp("/tmp", "rt-") // its path is short
+			e.Setenv("XDG_RUNTIME_DIR", runtime)
+			e.Defer(func() { _ = os.RemoveAll(runtime) })
+			return err
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"waitfor": waitFor},
 	})
 }
 

@@ -93,6 +93,7 @@ read experiment.yaml and run.json first where the directory is from somebody els
 func (f *runFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.Resources, "resources", "", "what the machine offers instead of what was found, as `cpu=16,gpu=2`")
+	flags.BoolVar(&f.Share, "share", false, "use GPUs and CPUs that other experiments on this machine use, too")
 	flags.IntVarP(&f.Verbose, "verbose", "v", 1, "`0..3`: silent, status, brief results, all results")
 	flags.BoolVar(&f.noFail, "no-fail", false, "exit 0 even when trials have failed")
 	acceptFlag(flags, &f.Options)

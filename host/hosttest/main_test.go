@@ -95,6 +95,8 @@ type settings struct {
 	File, Storage, Resources, Resume string
 	Sets                             []string
 	CallTimeout                      time.Duration
+	// Alone: other tests' experiments do not run at the same time.
+	Alone bool
 }
 
 // Exit statuses of a host's process.
@@ -124,7 +126,7 @@ func runHost(text string) int {
 		os.Exit(exitAborted)
 	}()
 	ended, err := host.Run(ctx, host.Options{File: s.File, Storage: s.Storage, Resources: s.Resources, Resume: s.Resume, Sets: s.Sets,
-		CallTimeout: s.CallTimeout, Plugins: plugged, Stdout: os.Stdout, Stderr: os.Stderr, Verbose: 1})
+		CallTimeout: s.CallTimeout, Plugins: plugged, Stdout: os.Stdout, Stderr: os.Stderr, Verbose: 1, Share: !s.Alone})
 	var user *host.UserError
 	switch {
 	case errors.As(err, &user):

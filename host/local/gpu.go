@@ -45,7 +45,7 @@ func parseGPUs(out string) ([]GPU, error) {
 			return nil, fmt.Errorf("nvidia-smi: unexpected answer %.100q; no GPUs are offered", strings.Join(f, ", "))
 		}
 		memory, _ := strconv.ParseUint(f[2], 10, 64) // "[N/A]" on some devices
-		gpus = append(gpus, GPU{ID: f[0], UUID: f[1], MemoryMiB: memory, Model: strings.Join(f[3:], ", ")})
+		gpus = append(gpus, GPU{ID: f[0], Index: f[0], UUID: f[1], MemoryMiB: memory, Model: strings.Join(f[3:], ", ")})
 	}
 	return gpus, nil
 }

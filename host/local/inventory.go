@@ -30,6 +30,8 @@ type GPU struct {
 	// ID is what CUDA_VISIBLE_DEVICES takes: an index, or the UUID where the
 	// user's own setting has it.
 	ID string
+	// Index is the device's number on this machine, whatever ID is.
+	Index string
 	// UUID, Model and MemoryMiB are as nvidia-smi reports them; empty for
 	// devices that the user made up.
 	UUID, Model string
@@ -71,6 +73,13 @@ func Detect(ctx context.Context) (n Node, warning string) {
 	visible, isSet := os.LookupEnv("CUDA_VISIBLE_DEVICES")
 	n.setGPUs(visibleGPUs(all, visible, isSet))
 	return n, warning
+}
+
+// WithGPUs is the node with these GPUs only.
+func (n Node) WithGPUs(gpus []GPU) Node {
+	n.Amounts = maps.Clone(n.Amounts)
+	n.setGPUs(gpus)
+	return n
 }
 
 func (n *Node) setGPUs(gpus []GPU) {

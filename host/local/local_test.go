@@ -60,7 +60,7 @@ const smi = "0, GPU-aaaa, 81559, NVIDIA H100\n1, GPU-bbbb, 81559, NVIDIA H100\n2
 // B-031: what the user hid from this process is not offered.
 func TestVisibleGPUs(t *testing.T) {
 	all, err := parseGPUs(smi)
-	if err != nil || len(all) != 3 || all[1] != (GPU{ID: "1", UUID: "GPU-bbbb", MemoryMiB: 81559, Model: "NVIDIA H100"}) {
+	if err != nil || len(all) != 3 || all[1] != (GPU{ID: "1", Index: "1", UUID: "GPU-bbbb", MemoryMiB: 81559, Model: "NVIDIA H100"}) {
 		t.Fatalf("%v, %v", all, err)
 	}
 	if n := len(visibleGPUs(all, "", false)); n != 3 {

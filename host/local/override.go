@@ -44,7 +44,7 @@ func someGPUs(found []GPU, count int) []GPU {
 	}
 	gpus := make([]GPU, count)
 	for i := range gpus {
-		gpus[i].ID = strconv.Itoa(i)
+		gpus[i].ID, gpus[i].Index = strconv.Itoa(i), strconv.Itoa(i)
 	}
 	return gpus
 }

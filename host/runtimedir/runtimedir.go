@@ -41,6 +41,24 @@ func (f *Folder) Home() string { return f.home.path }
 // Root is the user's folder in which the homes of all processes lie.
 func (f *Folder) Root() string { return filepath.Dir(f.home.path) }
 
+// Others are the folders of this and other processes that live, in the same root.
+func (f *Folder) Others() (paths []string) {
+	homes, _ := os.ReadDir(f.Root())
+	for _, h := range homes {
+		home := filepath.Join(f.Root(), h.Name())
+		if !h.IsDir() || !lives(home) {
+			continue
+		}
+		entries, _ := os.ReadDir(home)
+		for _, e := range entries {
+			if path := filepath.Join(home, e.Name()); e.IsDir() && path != f.path {
+				paths = append(paths, path)
+			}
+		}
+	}
+	return paths
+}
+
 // Remove removes the folder with all that is in it, and with the last folder of this
 // process its home.
 func (f *Folder) Remove() error {

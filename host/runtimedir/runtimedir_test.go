@@ -2,6 +2,7 @@ package runtimedir
 
 import (
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -20,7 +21,7 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	fmt.Println(f.Path())
-	select {}
+	_, _ = io.Copy(io.Discard, os.Stdin) // until the test is gone
 }
 
 // user is a user with a runtime directory of his own, which has a short path.
@@ -50,6 +51,11 @@ func child(t *testing.T) (kill func(), folder string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "RUNTIMEDIR_CHILD=1")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { in.Close() })
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 )
 
 // marker is the file that says that a folder is ours.
@@ -57,6 +58,29 @@ func removeDead(dir string) {
 	if isHome(dir) { // it may have been removed and made again before it was locked
 		_ = empty(dir)
 	}
+}
+
+// A home that is locked is its process's, or for some microseconds that of one who
+// looks or removes it.
+const (
+	lookAgain = 3
+	lookPause = 10 * time.Millisecond
+)
+
+// lives says whether a home is there and its process lives.
+func lives(dir string) bool {
+	for range lookAgain {
+		if !isHome(dir) {
+			return false
+		}
+		lock, err := hold(dir)
+		if err == nil {
+			_ = lock.Close()
+			return false
+		}
+		time.Sleep(lookPause)
+	}
+	return true
 }
 
 // isHome says whether a folder is the user's alone and has our marker, with our user's id.

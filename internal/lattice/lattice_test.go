@@ -42,6 +42,7 @@ const lattice = `
 	host/clock       < STD
 	host/deadlines   < STD
 	host/runtimedir  < STD
+	host/claims      < STD, host/runtimedir
 	host/hostlog     < STD, github.com/hashicorp/go-hclog
 	host/queue       < STD
 	host/inbox       < STD, core, plugins/sdk

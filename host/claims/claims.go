@@ -1,0 +1,148 @@
+// Package claims is what the hosts of one user on one machine know of each other: who
+// holds which GPUs, and how many CPUs each may use (B-138).
+//
+// A claim is a file in its host's folder of the runtime directory (host/runtimedir). It
+// holds as long as the host lives: the kernel ends the folder's lock with the process.
+// Hosts with different runtime directories (another user's, another container's) do not
+// see each other.
+package claims
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/tunehost/tunehost/host/runtimedir"
+)
+
+// Claim is what one host has of the machine.
+type Claim struct {
+	Experiment string `json:"experiment"`
+	Dir        string `json:"dir"`
+	PID        int    `json:"pid"`
+	// CPUs is how many its trials may use at a time.
+	CPUs float64 `json:"cpus"`
+	GPUs []GPU   `json:"gpus,omitempty"`
+}
+
+// GPU is one device: by its UUID, or where that is not known by its index.
+type GPU struct {
+	Index string `json:"index,omitempty"`
+	UUID  string `json:"uuid,omitempty"`
+}
+
+// Same says whether two names stand for one device.
+func (g GPU) Same(h GPU) bool {
+	if g.UUID != "" && h.UUID != "" {
+		return g.UUID == h.UUID
+	}
+	return g.Index != "" && g.Index == h.Index
+}
+
+// Holder is the claim that has a device; nil where nobody has it.
+func Holder(claims []Claim, g GPU) *Claim {
+	for i := range claims {
+		for _, h := range claims[i].GPUs {
+			if g.Same(h) {
+				return &claims[i]
+			}
+		}
+	}
+	return nil
+}
+
+const (
+	claimFile = "claim.json"
+	lockFile  = ".claims"
+	// maxClaimBytes is larger than any claim.
+	maxClaimBytes = 1 << 20
+	// lockTries with lockPause between them are how long others may take to decide.
+	lockTries = 1000
+	lockPause = 10 * time.Millisecond
+)
+
+// Entry is a claim that holds.
+type Entry struct{ folder *runtimedir.Folder }
+
+// Enter has decide make a claim in view of those of the other hosts, and enters it.
+// Meanwhile nobody else decides. Where decide fails nothing is entered.
+func Enter(decide func(others []Claim) (Claim, error)) (*Entry, error) {
+	folder, err := runtimedir.Make()
+	if err != nil {
+		return nil, err
+	}
+	e := &Entry{folder}
+	if err := e.enter(decide); err != nil {
+		return nil, errors.Join(err, folder.Remove())
+	}
+	return e, nil
+}
+
+// Leave ends the claim.
+func (e *Entry) Leave() {
+	if e != nil {
+		_ = e.folder.Remove()
+	}
+}
+
+func (e *Entry) enter(decide func(others []Claim) (Claim, error)) error {
+	lock, err := lock(filepath.Join(e.folder.Root(), lockFile))
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	claim, err := decide(e.others())
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(claim)
+	if err != nil {
+		return err
+	}
+	tmp := filepath.Join(e.folder.Path(), claimFile+".new")
+	return errors.Join(os.WriteFile(tmp, text, 0o600), os.Rename(tmp, filepath.Join(e.folder.Path(), claimFile)))
+}
+
+// others are the claims of hosts that live.
+func (e *Entry) others() (list []Claim) {
+	for _, dir := range e.folder.Others() {
+		if c, err := read(filepath.Join(dir, claimFile)); err == nil {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+func read(file string) (c Claim, err error) {
+	info, err := os.Lstat(file)
+	if err != nil {
+		return c, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxClaimBytes {
+		return c, fmt.Errorf("%s is no claim", file)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return c, err
+	}
+	return c, json.Unmarshal(text, &c)
+}
+
+// lock waits for the others' decisions, which take no time.
+func lock(file string) (*os.File, error) {
+	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for range lockTries {
+		if err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == nil {
+			return f, nil
+		}
+		time.Sleep(lockPause)
+	}
+	return nil, errors.Join(fmt.Errorf("%s stays locked: %w", file, err), f.Close())
+}

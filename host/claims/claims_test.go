@@ -1,0 +1,104 @@
+package claims
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"reflect"
+	"testing"
+)
+
+// TestMain is also a host that claims a GPU and waits to be killed.
+func TestMain(m *testing.M) {
+	name := os.Getenv("CLAIMS_CHILD")
+	if name == "" {
+		os.Exit(m.Run())
+	}
+	_, err := Enter(func([]Claim) (Claim, error) { return claimOf(name), nil })
+	fmt.Println(err)
+	_, _ = io.Copy(io.Discard, os.Stdin) // until the test is gone
+}
+
+func claimOf(name string) Claim {
+	return Claim{Experiment: name, Dir: "/results/" + name, PID: 1, CPUs: 1.5, GPUs: []GPU{{Index: "0", UUID: "GPU-" + name}}}
+}
+
+func private(t *testing.T) {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", "rt-") // its path is short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	t.Setenv("XDG_RUNTIME_DIR", dir)
+}
+
+// seen are the claims that the next host sees; it enters nothing.
+func seen(t *testing.T) (found []Claim) {
+	t.Helper()
+	no := errors.New("no")
+	if _, err := Enter(func(others []Claim) (Claim, error) { found = others; return Claim{}, no }); !errors.Is(err, no) {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// B-138: claims are seen by other hosts as long as their host lives.
+func TestClaims(t *testing.T) {
+	private(t)
+	if got := seen(t); got != nil {
+		t.Fatalf("an empty machine has %v", got)
+	}
+	e, err := Enter(func([]Claim) (Claim, error) { return claimOf("a"), nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "CLAIMS_CHILD=b")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said string
+	if _, err := fmt.Fscanln(out, &said); err != nil || said != "<nil>" {
+		t.Fatal(said, err)
+	}
+	if got := seen(t); len(got) != 2 {
+		t.Errorf("two hosts hold %v", got)
+	}
+	e.Leave()
+	if got := seen(t); !reflect.DeepEqual(got, []Claim{claimOf("b")}) {
+		t.Errorf("after one has left, there is %v", got)
+	}
+	_, _ = cmd.Process.Kill(), cmd.Wait()
+	if got := seen(t); got != nil {
+		t.Errorf("of a dead host there is %v", got)
+	}
+}
+
+func TestSame(t *testing.T) {
+	for _, c := range []struct {
+		a, b GPU
+		want bool
+	}{
+		{GPU{"0", "GPU-a"}, GPU{"0", "GPU-b"}, false}, // as two containers see theirs
+		{GPU{"0", "GPU-a"}, GPU{"1", "GPU-a"}, true},
+		{GPU{"0", ""}, GPU{"0", "GPU-a"}, true},
+		{GPU{"0", ""}, GPU{"1", ""}, false},
+		{GPU{"", ""}, GPU{"", ""}, false},
+	} {
+		if got := c.a.Same(c.b); got != c.want || c.b.Same(c.a) != got {
+			t.Errorf("%v and %v: %t", c.a, c.b, got)
+		}
+	}
+}
