@@ -107,17 +107,24 @@ func (o *opener) configured(c process.Config, env []string) process.Config {
 	name := string(c.Kind) + " " + c.Name
 	c.Wear = local.TagOf(o.mark).Wear
 	c.Env, c.LogPath = append(slices.Clone(env), local.MarkVariable+"="+o.mark), o.logPath
-	c.Log = func(l process.Line) {
-		switch l.Level {
-		case "error":
-			o.log.Error(l.Text, "plugin", name)
-		case "warn":
-			o.log.Warn(l.Text, "plugin", name)
-		default:
-			o.log.Debug(l.Text, "plugin", name)
-		}
-	}
+	c.Log = func(l process.Line) { o.logLine(name, l) }
 	return c
+}
+
+// logLine keeps a plugin's line in the log, with its tracebacks below it.
+func (o *opener) logLine(name string, l process.Line) {
+	args := []any{"plugin", name}
+	for _, t := range l.Traces {
+		args = append(args, t.Name, strings.Join(t.Lines, "\n"))
+	}
+	switch l.Level {
+	case "error":
+		o.log.Error(l.Text, args...)
+	case "warn":
+		o.log.Warn(l.Text, args...)
+	default:
+		o.log.Debug(l.Text, args...)
+	}
 }
 
 func (o *opener) problem(use seeds.Purpose) sdk.Problem {
@@ -147,8 +154,22 @@ func (o *opener) supervision(kind sdk.Kind, ref config.PluginRef, h *history, to
 		Name: fmt.Sprintf("%s %q", kind, ref.Name), Now: o.clock.Now, History: h.tell(to, traits),
 		Limit:     func(c deadlines.Call) time.Duration { return o.limit(kind, ref, c) },
 		Watch:     func(c deadlines.Call, limit time.Duration) func() { return o.watch(kind, ref, c, limit) },
-		Restarted: func(err error) { o.log.Warn("it is restarted with what it knew: " + err.Error()) },
+		Restarted: o.restarted(),
 		Forgot:    func(err error) { o.log.Info("its snapshot is not used: " + err.Error()) },
+	}
+}
+
+// restarted tells the user of a failure, once where it is the same again.
+func (o *opener) restarted() func(error) {
+	said := ""
+	return func(err error) {
+		text := "it is restarted with what it knew: " + err.Error()
+		if text == said {
+			o.log.Info(text)
+			return
+		}
+		said = text
+		o.log.Warn(text)
 	}
 }
 

@@ -33,7 +33,7 @@ func (s *Screen) To(out io.Writer) {
 }
 
 // Accept implements hclog.SinkAdapter.
-func (s *Screen) Accept(_ string, level hclog.Level, msg string, _ ...any) {
+func (s *Screen) Accept(_ string, level hclog.Level, msg string, args ...any) {
 	if level < hclog.Warn {
 		return
 	}
@@ -48,10 +48,42 @@ func (s *Screen) Accept(_ string, level hclog.Level, msg string, _ ...any) {
 	if level >= hclog.Error {
 		word = "error"
 	}
+	trace := traceIn(args)
 	switch n := s.seen[kind]; {
+	case n > 1 && len(trace) > 0: // it is the same again, and was shown
 	case n <= sameWarnings:
 		fmt.Fprintf(s.out, "%s: %s\n", word, msg)
+		for _, line := range trace {
+			fmt.Fprintf(s.out, "    %s\n", line)
+		}
 	case n == sameWarnings+1:
 		fmt.Fprintf(s.out, "%s: more of the same are in %s\n", word, s.logs)
 	}
+}
+
+// Fields of tracebacks. Where there is one without the lines of libraries, only that is
+// shown.
+const (
+	traceback = "traceback"
+	stack     = "stack"
+)
+
+// maxTrace is how many lines of a traceback are shown: the last ones, where the
+// mistake is.
+const maxTrace = 30
+
+// traceIn is the traceback among a message's fields, if there is one.
+func traceIn(args []any) []string {
+	for i := 0; i+1 < len(args); i += 2 {
+		text, ok := args[i+1].(string)
+		if name, _ := args[i].(string); !ok || name != traceback && name != stack {
+			continue
+		}
+		lines := strings.Split(text, "\n")
+		if n := len(lines) - maxTrace; n > 0 {
+			lines = append([]string{fmt.Sprintf("(%d lines before that are in the log)", n)}, lines[n:]...)
+		}
+		return lines
+	}
+	return nil
 }

@@ -88,14 +88,18 @@ func (p *Process) callFailure(ctx context.Context, call string, err error) error
 	switch s.Code() {
 	case codes.InvalidArgument:
 		if call == "Open" {
-			return p.failure(plugin.Refused, "refused: "+s.Message(), err)
+			e := p.failure(plugin.Refused, "refused: "+s.Message(), err)
+			e.Tail = p.runner.output.besideTrace()
+			return e
 		}
 	case codes.ResourceExhausted:
 		return p.garbage(call, fmt.Errorf("a message is too large: %s", s.Message()))
 	case codes.Unavailable, codes.Canceled:
 		return p.crashed(call, err)
 	}
-	return p.failure(plugin.Failed, fmt.Sprintf("failed in %s: %s", call, s.Message()), err)
+	e := p.failure(plugin.Failed, fmt.Sprintf("failed in %s: %s", call, s.Message()), err)
+	e.Tail = p.runner.output.besideTrace()
+	return e
 }
 
 // late ends the plugin because nobody waits for its answer any more; what it

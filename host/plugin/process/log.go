@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -27,6 +28,15 @@ type Line struct {
 	// panic's first line, else "".
 	Level string
 	Text  string
+	// Traces are fields of a line in hclog's JSON that have several lines, such as a
+	// traceback.
+	Traces []Trace
+}
+
+// Trace is a field of several lines, each harmless.
+type Trace struct {
+	Name  string
+	Lines []string
 }
 
 // lineWriter cuts a stream into lines.
@@ -71,11 +81,14 @@ func copyLines(r io.Reader, w *lineWriter) {
 // output is what a process has printed: handed on within the rate, and its end
 // kept.
 type output struct {
-	mu    sync.Mutex
-	log   func(Line)
-	tail  []string
-	panic string
-	rate  untrusted.Rate
+	mu   sync.Mutex
+	log  func(Line)
+	tail []string
+	// traced is the last line that came with a traceback: the answer to the call says
+	// the same.
+	traced string
+	panic  string
+	rate   untrusted.Rate
 }
 
 func newOutput(log func(Line)) *output {
@@ -93,8 +106,8 @@ func (o *output) add(stream string, raw []byte, cut bool) {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.remember(l.Text)
-	if !o.rate.Take(len(l.Text), time.Now()) {
+	o.remember(l.Text, len(l.Traces) > 0)
+	if !o.rate.Take(l.bytes(), time.Now()) {
 		return
 	}
 	o.reportDropped()
@@ -116,10 +129,11 @@ func (o *output) finish() {
 
 // remember keeps the end of the output for messages. Of a Go panic it is the
 // first line that counts, not the stacks behind it.
-func (o *output) remember(text string) {
-	if len(text) > maxTailBytes {
-		text = strings.ToValidUTF8(text[:maxTailBytes], "") + "…"
+func (o *output) remember(text string, traced bool) {
+	if traced {
+		o.traced = short(text)
 	}
+	text = short(text)
 	if o.panic == "" && isPanic(text) {
 		o.panic = text
 	}
@@ -127,6 +141,21 @@ func (o *output) remember(text string) {
 		o.tail = append(o.tail[:0], o.tail[1:]...)
 	}
 	o.tail = append(o.tail, text)
+}
+
+func short(text string) string {
+	if len(text) > maxTailBytes {
+		return strings.ToValidUTF8(text[:maxTailBytes], "") + "…"
+	}
+	return text
+}
+
+// besideTrace are last's lines but the one that came with a traceback.
+func (o *output) besideTrace() []string {
+	lines := o.last()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.DeleteFunc(lines, func(line string) bool { return o.traced != "" && line == o.traced })
 }
 
 // last are the lines for a message, oldest first.
@@ -161,14 +190,40 @@ func parseLine(raw []byte) Line {
 	if !ok || !ok2 {
 		return plain
 	}
-	return Line{Level: level, Text: text + keyValues(fields)}
+	return Line{Level: level, Text: text + keyValues(fields), Traces: traces(fields)}
+}
+
+// traces are the fields of several lines, sorted by name.
+func traces(fields map[string]any) (list []Trace) {
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		text, _ := fields[name].(string)
+		if strings.HasPrefix(name, "@") || !strings.Contains(strings.TrimSpace(text), "\n") {
+			continue
+		}
+		t := Trace{Name: untrusted.Line(name, maxTailBytes)}
+		for line := range strings.Lines(strings.Trim(text, "\n")) {
+			t.Lines = append(t.Lines, untrusted.Line(strings.TrimRight(line, "\r\n"), maxLine))
+		}
+		list = append(list, t)
+	}
+	return list
+}
+
+func (l *Line) bytes() (n int) {
+	n = len(l.Text)
+	for _, t := range l.Traces {
+		for _, line := range t.Lines {
+			n += len(line)
+		}
+	}
+	return n
 }
 
 // keyValues writes a log line's own fields, sorted.
 func keyValues(fields map[string]any) string {
 	var keys []string
 	for k := range fields {
-		if !strings.HasPrefix(k, "@") {
+		if text, _ := fields[k].(string); !strings.HasPrefix(k, "@") && !strings.Contains(strings.TrimSpace(text), "\n") {
 			keys = append(keys, k)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strconv"
 	"strings"
@@ -148,7 +149,7 @@ func TestStderr(t *testing.T) {
 		{Stream: "stderr", Text: strings.Repeat("y", 64<<10) + " [cut]"},
 	}
 	for i, w := range want {
-		if i >= len(lines) || lines[i] != w {
+		if i >= len(lines) || !reflect.DeepEqual(lines[i], w) {
 			t.Fatalf("line %d of %d is not %.100v", i, len(lines), w)
 		}
 	}

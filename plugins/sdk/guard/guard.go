@@ -23,7 +23,11 @@ type PanicError struct {
 }
 
 func (e *PanicError) Error() string {
-	return fmt.Sprintf("panic in %s: %v", e.Call, e.Value)
+	text := fmt.Sprintf("panic in %s: %v", e.Call, e.Value)
+	if _, place := Frames(e.Stack); place != "" {
+		text += " (" + place + ")"
+	}
+	return text
 }
 
 // protect calls f and turns a panic into a *PanicError.

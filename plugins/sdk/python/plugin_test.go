@@ -105,7 +105,7 @@ func TestSearcherFails(t *testing.T) {
 		wants(t, err, plugin.Refused, says)
 	}
 	for what, says := range map[string]string{
-		"raise": "suggest: RuntimeError: the matrix is singular", "few": "0 points to 1 requests", "short": "has 1 values; the space has 2",
+		"raise": "suggest: RuntimeError: the matrix is singular (testdata/probe.py:", "few": "0 points to 1 requests", "short": "has 1 values; the space has 2",
 		"nothing": "it answered None for trial 0", "unknown": "parameter 'lf' is unknown; nearest: 'lr'",
 		"outside": "parameter 'lr' is 7.0; allowed: numbers from 0 to 1",
 	} {

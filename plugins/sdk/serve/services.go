@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/tunehost/tunehost/plugins/sdk/guard"
 	pb "github.com/tunehost/tunehost/plugins/sdk/proto/tunehost/v1"
 	"github.com/tunehost/tunehost/plugins/sdk/service"
 )
@@ -89,7 +90,8 @@ func translate(log hclog.Logger) grpc.UnaryServerInterceptor {
 			return answer, err
 		}
 		if e.Stack != nil {
-			log.Error(e.Text, "stack", string(e.Stack))
+			frames, _ := guard.Frames(e.Stack)
+			log.Error(e.Text, "stack", frames, "whole_stack", string(e.Stack))
 		}
 		return nil, status.Error(codes.Code(e.Code), e.Text)
 	}

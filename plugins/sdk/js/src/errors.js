@@ -34,10 +34,40 @@ export function messageOf(thrown) {
   return thrown instanceof Error ? thrown.message || thrown.name : String(thrown);
 }
 
+/** What is not the author's: this package, installed ones and Node.js itself. */
+const own = new URL(".", import.meta.url).pathname;
+
+/** @param {string} line */
+function isAuthors(line) {
+  return !(line.includes(own) || line.includes("/node_modules/") || line.includes("(node:") || line.includes("at node:"));
+}
+
 /**
- * Where it was thrown.
+ * Where it was thrown, without the lines of this package where there are others.
  * @param {unknown} thrown
  */
 export function stackOf(thrown) {
-  return thrown instanceof Error && thrown.stack ? thrown.stack : String(thrown);
+  if (!(thrown instanceof Error && thrown.stack)) {
+    return String(thrown);
+  }
+  const lines = thrown.stack.split("\n");
+  const frames = lines.filter((line) => /^ +at /.test(line));
+  if (!frames.some(isAuthors)) {
+    return thrown.stack;
+  }
+  return lines.filter((line) => !/^ +at /.test(line) || isAuthors(line)).join("\n");
+}
+
+/**
+ * What was thrown, with its type and the author's line, in one line.
+ * @param {unknown} thrown
+ */
+export function describe(thrown) {
+  const text = messageOf(thrown).split(/\s*\n\s*/).join(" ");
+  if (!(thrown instanceof Error)) {
+    return text;
+  }
+  const frame = stackOf(thrown).split("\n").find((line) => /^ +at /.test(line) && isAuthors(line));
+  const place = frame?.match(/([^/(\s]+:\d+):\d+\)?$/)?.[1];
+  return `${thrown.name === text ? "" : `${thrown.name}: `}${text}${place ? ` (${place})` : ""}`;
 }

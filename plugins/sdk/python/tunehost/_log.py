@@ -6,6 +6,9 @@ import json
 import logging
 import sys
 import time
+from typing import Dict, Optional
+
+from . import _traces
 
 _LEVELS = {logging.DEBUG: "debug", logging.INFO: "info", logging.WARNING: "warn", logging.ERROR: "error", logging.CRITICAL: "error"}
 
@@ -23,8 +26,18 @@ class Hclog(logging.Formatter):
             "@timestamp": time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created)) + f".{int(record.msecs * 1000):06d}Z",
         }
         if record.exc_info:
-            line["traceback"] = self.formatException(record.exc_info)
+            line.update(_traced(record.exc_info[1]))
         return json.dumps(line)
+
+
+def _traced(error: Optional[BaseException]) -> Dict[str, str]:
+    """The traceback as the author wants to see it, and the whole one if that is another."""
+    if error is None:
+        return {}
+    traced = {"traceback": _traces.formatted(error), "whole_traceback": _traces.full(error)}
+    if traced["traceback"] == traced["whole_traceback"]:
+        del traced["whole_traceback"]
+    return traced
 
 
 def install() -> None:

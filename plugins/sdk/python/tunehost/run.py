@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, Optional, Protocol, Sequence, TypeVar,
                     cast)
 
+from . import _traces
 from ._metrics import flatten, whole
 from .errors import Paused, RestoreError, StartError, Stopped, UnknownFormat
 
@@ -302,9 +303,10 @@ def cut(text: str) -> str:
 
 
 def describe(error: BaseException) -> str:
-    """An exception in one line."""
+    """An exception in one line, with the place in the author's code."""
     text = " ".join(str(error).split())
-    return cut(f"{type(error).__name__}: {text}" if text else type(error).__name__)
+    place = _traces.where(error)
+    return cut((f"{type(error).__name__}: {text}" if text else type(error).__name__) + (f" ({place})" if place else ""))
 
 
 def attempt(trainable: Trainable, run: Run) -> Told:
@@ -325,7 +327,7 @@ def attempt(trainable: Trainable, run: Run) -> Told:
         ended.update(error=cut(str(e)), restore_failed=isinstance(e, RestoreError), never_started=isinstance(e, StartError))
     except BaseException as e:
         traceback.print_exc()
-        ended["error"] = describe(e) + "\n" + cut(traceback.format_exc())
+        ended["error"] = describe(e) + "\n" + cut(_traces.formatted(e))
     if "error" not in ended:
         run._hand_over()
     return ended

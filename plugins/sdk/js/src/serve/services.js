@@ -1,7 +1,7 @@
 // The services of searchers and schedulers, and how failures are answered.
 
 import { status } from "@grpc/grpc-js";
-import { messageOf, stackOf } from "../errors.js";
+import { describe, messageOf, stackOf } from "../errors.js";
 import { log } from "../log.js";
 import * as guard from "./guard.js";
 import * as wire from "./wire.js";
@@ -29,9 +29,10 @@ export function unary(method, code = status.ABORTED) {
       answer(null, await method(call.request));
     } catch (thrown) {
       if (!(thrown instanceof Refusal)) {
-        log.error(`${call.getPath().split("/").pop()}: ${messageOf(thrown)}`, { stack: stackOf(thrown) });
+        log.error(`${call.getPath().split("/").pop()}: ${describe(thrown)}`, { stack: stackOf(thrown) });
       }
-      answer(failure(thrown instanceof Refusal ? thrown.code : code, messageOf(thrown)));
+      const said = thrown instanceof Refusal || code === status.INVALID_ARGUMENT; // to the user, in the author's words
+      answer(failure(thrown instanceof Refusal ? thrown.code : code, said ? messageOf(thrown) : describe(thrown)));
     }
   };
 }

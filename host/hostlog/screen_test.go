@@ -1,0 +1,33 @@
+package hostlog
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+)
+
+// A traceback is shown as lines, and once; the log has it each time.
+func TestTracebacks(t *testing.T) {
+	var file, screen bytes.Buffer
+	log := Open(&file, NewScreen(&screen, "host.log"))
+	for range 3 {
+		log.Error("suggest failed: no luck (main.py:3)", "plugin", "searcher mine", "traceback", "Traceback:\n  main.py", "whole_traceback", "Traceback:\n  ours.py\n  main.py")
+	}
+	if want := "error: suggest failed: no luck (main.py:3)\n    Traceback:\n      main.py\n"; screen.String() != want {
+		t.Errorf("%q, want %q", screen.String(), want)
+	}
+	if n := strings.Count(file.String(), "ours.py"); n != 3 {
+		t.Errorf("the log has it %d times", n)
+	}
+}
+
+// Of a long one the end is shown, where the mistake is.
+func TestLongTraceback(t *testing.T) {
+	var screen bytes.Buffer
+	log := Open(io.Discard, NewScreen(&screen, "host.log"))
+	log.Error("no", "stack", strings.Repeat("frame\n", 100)+"the mistake")
+	if got := screen.String(); strings.Count(got, "\n") != 32 || !strings.Contains(got, "(71 lines before that are in the log)\n") || !strings.HasSuffix(got, "    the mistake\n") {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,72 @@
+"""Tracebacks as their author wants to see them: without the frames of this package and of gRPC."""
+
+from __future__ import annotations
+
+import os
+import sysconfig
+import traceback
+from typing import Optional, Set
+
+_HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_STDLIB = {os.path.abspath(sysconfig.get_paths()[name]) + os.sep for name in ("stdlib", "platstdlib")}
+_INSTALLED = f"{os.sep}site-packages{os.sep}"
+_MAX_TEXT = 12_000
+
+
+def _is_ours(file: str) -> bool:
+    path = os.path.abspath(file)
+    return path.startswith(_HERE) or f"{_INSTALLED}grpc{os.sep}" in path
+
+
+def _is_authors(file: str) -> bool:
+    path = os.path.abspath(file)
+    return not (file.startswith("<") or _is_ours(file) or _INSTALLED in path or any(path.startswith(dir) for dir in _STDLIB))
+
+
+def where(error: BaseException) -> str:
+    """FILE:LINE of the author's deepest frame; \"\" where there is none."""
+    frames = traceback.extract_tb(error.__traceback__)
+    for frame in reversed(frames):
+        if _is_authors(frame.filename):
+            return f"{_short(frame.filename)}:{frame.lineno}"
+    return ""
+
+
+def _short(file: str) -> str:
+    try:
+        relative = os.path.relpath(file)
+    except (OSError, ValueError):
+        return file
+    return file if relative.startswith("..") else relative
+
+
+def formatted(error: BaseException) -> str:
+    """The traceback without our frames, where any other is left."""
+    whole = traceback.TracebackException(type(error), error, error.__traceback__)
+    _strip(whole, set())
+    return _cut("".join(whole.format()))
+
+
+def full(error: BaseException) -> str:
+    """The whole traceback."""
+    return _cut("".join(traceback.format_exception(type(error), error, error.__traceback__)))
+
+
+def _strip(t: Optional[traceback.TracebackException], seen: Set[int]) -> None:
+    if t is None or id(t) in seen:
+        return
+    seen.add(id(t))
+    kept = [frame for frame in t.stack if not _is_ours(frame.filename)]
+    if kept:
+        t.stack = traceback.StackSummary.from_list(kept)
+    for other in (t.__cause__, t.__context__, *(getattr(t, "exceptions", None) or ())):
+        _strip(other, seen)
+
+
+def _cut(text: str) -> str:
+    """The beginning and, for it is where the mistake is, more of the end."""
+    if len(text) <= _MAX_TEXT:
+        return text
+    third = _MAX_TEXT // 3
+    return text[:third] + "\n  [cut]\n" + text[-2 * third:]
+
