@@ -69,6 +69,7 @@ type session struct {
 	relays     []*telling.Relay     // reporters that are plugins
 	remote     *remote              // nil: the experiment is here alone
 	inbox      *inbox.Inbox
+	effects    *effects
 	loop       *Loop
 	crew       *crew
 	trials     *trials

@@ -308,7 +308,11 @@ func (s *session) makeLoop() {
 	}
 	s.loop = &Loop{machine: s.machine, record: s.record, crew: s.crew, clock: s.clock, log: s.log, inbox: s.inbox,
 		disk: s.disk, rules: s.rules, began: s.clock.Now(), before: time.Duration(s.last), now: s.last, names: n}
-	s.loop.heard = func(e core.Event) { s.narrator.Heard(e, s.crew.publishing.Tell) }
+	s.effects = &effects{experiment: s.experiment, machine: s.machine, log: s.log}
+	s.loop.heard = func(e core.Event) {
+		s.narrator.Heard(e, s.crew.publishing.Tell)
+		s.effects.heard(e)
+	}
 }
 
 func (s *session) running() time.Duration { return s.loop.before + s.clock.Since(s.loop.began) }

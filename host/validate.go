@@ -30,7 +30,11 @@ func Validate(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	for _, w := range doubtsOf(e) {
+	doubts := doubtsOf(e)
+	if e.Trainable != nil && e.Trainable.Plugin == nil {
+		doubts = append(doubts, unaskedCheckpoints(e)...)
+	}
+	for _, w := range doubts {
 		if _, err := fmt.Fprintln(o.Stderr, "warning: "+w.Error()); err != nil {
 			return err
 		}

@@ -161,13 +161,16 @@ func (a *app) pluginsDescribeCommand() *cobra.Command {
 
 // infos are what the plugins of a name or a path say that they are.
 func (a *app) infos(name string) (infos []sdk.Info, err error) {
-	for _, i := range plugins.Infos() {
+	for _, i := range slices.Concat(plugins.Infos(), ownPlugins) {
 		if i.Name == name {
 			infos = append(infos, i)
 		}
 	}
 	if len(infos) > 1 {
 		return infos, nil // of several kinds
+	}
+	if slices.ContainsFunc(ownPlugins, func(i sdk.Info) bool { return i.Name == name }) {
+		return infos, nil
 	}
 	p, err := find(name)
 	if err != nil {

@@ -32,4 +32,4 @@ for epoch in range(1, 10):
         "accuracy": model.score(x_val, y_val),
         "loss": log_loss(y_val, model.predict_proba(x_val)),
     }
-    print(json.dumps(result), flush=True)  # without flush it would arrive at the end
+    print(json.dumps(result))  # tunehost sets PYTHONUNBUFFERED: it arrives at once

@@ -35,6 +35,8 @@ type End struct {
 	Front []Member
 	// Several: there are several objectives, and perhaps no Front was made.
 	Several bool
+	// Notes are what the user should know of the file, a line each.
+	Notes []string
 	// OutOfTime: the time budget is used up, so that going on needs a larger one.
 	OutOfTime bool
 }
@@ -66,6 +68,7 @@ func Summary(w io.Writer, e End) error {
 		s.bestTrial()
 	}
 	s.failures()
+	s.notes()
 	s.commands()
 	_, err := io.WriteString(w, s.text.String())
 	return err
@@ -87,6 +90,18 @@ func (s *summary) title() {
 	st := s.Status
 	text := join(s.paint.paint(bold, clean(st.Name)), stateText(st, s.paint)+" after "+duration(st.Elapsed), counts(st, s.paint))
 	s.text.WriteString(text + "\n\n")
+}
+
+func (s *summary) notes() {
+	if len(s.Notes) == 0 {
+		return
+	}
+	s.text.WriteString("\n")
+	label := "note"
+	for _, text := range s.Notes {
+		s.item(label, clean(text))
+		label = ""
+	}
 }
 
 func (s *summary) bestTrial() {
