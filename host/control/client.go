@@ -2,17 +2,20 @@ package control
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/storage/nolink"
+	"github.com/tunehost/tunehost/host/untrusted"
 )
 
 // errRefused: the socket's file is there, and nobody listens.
@@ -29,8 +32,9 @@ type LossError struct{ What string }
 
 func (e *LossError) Error() string { return e.What }
 
-// timeout is how long the host may take for an answer.
-const timeout = 30 * time.Second
+// timeout is how long the host may take for an answer, from the request's first byte to
+// the answer's last. Tests have a shorter one.
+var timeout = 30 * time.Second
 
 // Client is a connection to a running host. It is for one goroutine.
 type Client struct {
@@ -41,18 +45,44 @@ type Client struct {
 // Dial connects to the host of an experiment.
 func Dial(d storage.Dir) (*Client, error) {
 	text, err := nolink.ReadFile(d.Control(), maxAddress)
+	var conn net.Conn
 	if err == nil {
-		var conn net.Conn
-		if conn, err = net.DialTimeout("unix", strings.TrimSpace(string(text)), timeout); err == nil {
-			lines := bufio.NewScanner(conn)
-			lines.Buffer(nil, maxLineBytes)
-			return &Client{conn, lines}, nil
-		}
+		conn, err = connect(strings.TrimSpace(string(text)))
 	}
 	if noHost(err) {
 		err = ErrNoHost
 	}
-	return nil, fmt.Errorf("%s: %w", d.Path(), err)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", d.Path(), err)
+	}
+	lines := bufio.NewScanner(conn)
+	lines.Buffer(nil, maxLineBytes)
+	lines.Split(wholeLines)
+	return &Client{conn, lines}, nil
+}
+
+// wholeLines is bufio.ScanLines without what has no end: that is half an answer.
+func wholeLines(data []byte, atEOF bool) (advance int, token []byte, err error) {
+	if atEOF && !bytes.Contains(data, []byte{'\n'}) {
+		return len(data), nil, nil
+	}
+	return bufio.ScanLines(data, atEOF)
+}
+
+// connect connects to a host of this user and to nobody else: whoever can write to the
+// experiment's directory could have named any socket.
+func connect(socket string) (net.Conn, error) {
+	if err := checkAddress(socket); err != nil {
+		return nil, err
+	}
+	conn, err := net.DialTimeout("unix", socket, timeout)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkListener(conn, socket); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
 }
 
 // Close ends the connection.
@@ -123,19 +153,22 @@ func (c *Client) ask(r request) (a answer, err error) {
 	}
 	if !c.lines.Scan() {
 		err := c.lines.Err()
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			return a, fmt.Errorf("the host has not answered within %v; it may be busy: look at its terminal or host.log", timeout)
+		}
 		if err == nil {
 			err = io.ErrUnexpectedEOF
 		}
 		return a, fmt.Errorf("the host ended without an answer: %w", err)
 	}
 	if err := json.Unmarshal(c.lines.Bytes(), &a); err != nil {
-		return a, fmt.Errorf("the host answered nonsense: %w", err)
+		return a, fmt.Errorf("the host answered nonsense: %s", untrusted.Line(err.Error(), 256))
 	}
 	if a.Loses {
-		return a, &LossError{a.Error}
+		return a, &LossError{untrusted.Line(a.Error, untrusted.MaxText)}
 	}
 	if a.Error != "" {
-		return a, errors.New(a.Error)
+		return a, errors.New(untrusted.Line(a.Error, untrusted.MaxText))
 	}
 	return a, nil
 }

@@ -10,6 +10,7 @@ import (
 	"net"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/tunehost/tunehost/host/runtimedir"
 	"github.com/tunehost/tunehost/host/storage"
@@ -119,6 +120,10 @@ func (s *server) serve(conn io.ReadWriter) {
 	lines := bufio.NewScanner(conn)
 	lines.Buffer(nil, maxLineBytes)
 	for lines.Scan() {
+		// One who asks and reads no answers must not hold up the host's end.
+		if c, ok := conn.(net.Conn); ok && c.SetWriteDeadline(time.Now().Add(timeout)) != nil {
+			return
+		}
 		text, err := json.Marshal(s.answer(lines.Bytes()))
 		if err != nil {
 			panic(err) // a struct of plain fields

@@ -1,7 +1,9 @@
 package local
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"maps"
 	"os"
 	"os/exec"
@@ -178,6 +180,11 @@ func TestKillLeftovers(t *testing.T) {
 		cmd.Env = append(os.Environ(), "TUNEHOST_TRIAL_DIR="+trial)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
+		}
+		// The kernel shows a new program's environment a moment after its start.
+		for shown, end := false, time.Now().Add(2*time.Minute); !shown && time.Now().Before(end); time.Sleep(time.Millisecond) {
+			env, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", cmd.Process.Pid))
+			shown = bytes.Contains(env, []byte(trial))
 		}
 		return cmd
 	}

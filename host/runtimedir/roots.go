@@ -21,7 +21,7 @@ type places struct {
 
 func runtimePlaces() places {
 	var roots []string
-	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) && private(dir) == nil {
+	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) && Private(dir) == nil {
 		roots = append(roots, filepath.Join(dir, "tunehost"))
 	}
 	return places{fitting(append(roots, of(os.TempDir()), of("/tmp"))), shortTemp()}
@@ -54,11 +54,11 @@ func prepare(root string) error {
 	if err := os.Mkdir(root, 0o700); err != nil && !os.IsExist(err) {
 		return err
 	}
-	return private(root)
+	return Private(root)
 }
 
-// private checks that a folder is the user's alone, and no link.
-func private(dir string) error {
+// Private checks that a folder is the user's alone, and no link.
+func Private(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {
 		return err

@@ -85,7 +85,7 @@ func lives(dir string) bool {
 
 // isHome says whether a folder is the user's alone and has our marker, with our user's id.
 func isHome(dir string) bool {
-	if private(dir) != nil {
+	if Private(dir) != nil {
 		return false
 	}
 	path := filepath.Join(dir, marker)
