@@ -29,7 +29,9 @@ func (m *Machine) clone(no, donor TrialNo) {
 		m.warn(no, "the trial that it is to start from has no checkpoint; it starts from the beginning")
 		return
 	}
-	from.results, from.cells, from.windows = 0, nil, nil
+	if !m.since(RulesV2) {
+		from.results, from.cells, from.windows = 0, nil, nil
+	}
 	m.willAdopt(Command{Trial: no}, from)
 }
 
@@ -49,6 +51,7 @@ func (m *Machine) adopt(no TrialNo) {
 		return
 	}
 	delete(m.adopts, no)
+	m.branch(no, m.liveOf(no), x.from.ref)
 	if x.explores {
 		m.explore(no, x.params)
 	}

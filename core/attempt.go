@@ -23,7 +23,7 @@ func (m *Machine) remove(no TrialNo, why string, judged bool) {
 	} else if !m.since(RulesV2) {
 		m.forgo(no) // later rules keep the checkpoint that it would start from
 	}
-	m.tell(Observation{Kind: SawRemoved, To: ToAll, Trial: no, Attempt: t.attempt, Iteration: t.iteration, Last: judged, Reason: why})
+	m.tell(Observation{Kind: SawRemoved, To: ToAll, Trial: no, Attempt: t.attempt, Iteration: m.known(no).iteration, Last: judged, Reason: why})
 }
 
 // stopAttempt tells the trainable to end, with a checkpoint where one is due.
@@ -114,7 +114,7 @@ func (m *Machine) endedByItself(no TrialNo, l *live, e *AttemptEnded) {
 		m.failed(no, e.Error, e)
 		return
 	}
-	if l.reported || m.trials[no].results > 0 {
+	if l.reported || m.reported(no) {
 		m.complete(no, "completed")
 		return
 	}
@@ -141,7 +141,7 @@ func (m *Machine) complete(no TrialNo, why string) {
 	m.forget(no)
 	delete(m.asked, no)
 	m.move(no, Terminated)
-	m.tell(Observation{Kind: SawCompleted, To: ToAll, Trial: no, Attempt: t.attempt, Iteration: t.iteration, Reason: why})
+	m.tell(Observation{Kind: SawCompleted, To: ToAll, Trial: no, Attempt: t.attempt, Iteration: m.known(no).iteration, Reason: why})
 }
 
 // forget drops what only a trial that goes on needs.
@@ -283,7 +283,7 @@ func (m *Machine) fail(no TrialNo, err string) {
 	t.reason = m.text(err)
 	m.forget(no)
 	m.move(no, Errored)
-	m.tell(Observation{Kind: SawFailed, To: ToAll, Trial: no, Attempt: t.attempt, Iteration: t.iteration, Reason: err})
+	m.tell(Observation{Kind: SawFailed, To: ToAll, Trial: no, Attempt: t.attempt, Iteration: m.known(no).iteration, Reason: err})
 	m.afterFailure(no, err)
 }
 

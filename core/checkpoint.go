@@ -16,6 +16,7 @@ type checkpoint struct {
 	bytes   int64
 	bad     bool // an attempt could not begin from it
 	results uint32
+	at      uint64 // the trial's last result was of this iteration
 	// cells and windows are the trial's statistics at that time, so that a
 	// restart from it forgets what came later (B-061).
 	cells   []cell
@@ -85,7 +86,7 @@ func (m *Machine) take(no TrialNo, l *live) uint32 {
 
 func (m *Machine) snapshot(no TrialNo, l *live, id uint32, iteration uint64) checkpoint {
 	t := &m.trials[no]
-	c := checkpoint{ref: CheckpointRef{no, id, iteration}, results: t.results, windows: slices.Clone(l.windows)}
+	c := checkpoint{ref: CheckpointRef{no, id, iteration}, results: t.results, at: t.resultAt, windows: slices.Clone(l.windows)}
 	for at := t.cells; at != 0; at = m.cells[at-1].next {
 		x := m.cells[at-1]
 		c.cells = append(c.cells, x)
@@ -311,11 +312,11 @@ func (m *Machine) rewind(no TrialNo, l *live, ref CheckpointRef) {
 	}
 	m.scratch(t, l)
 	t.iteration = ref.Iteration
-	if ref.ID == 0 || ref.Trial == NoTrial {
+	if ref.ID == 0 || ref.Trial == NoTrial || !m.ofStretch(no, ref) {
 		return
 	}
 	c, _ := m.source(no)
-	t.results = c.results
+	t.results, t.resultAt = c.results, c.at
 	at := spot{i: -1}
 	for i, x := range c.cells {
 		at = m.cellOf(t, at, x.id) // another trial's cells may be in another order

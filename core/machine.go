@@ -42,6 +42,7 @@ type Machine struct {
 	first         map[TrialNo]span     // parameters before an exploit
 	left          map[TrialNo]leftDirs // directories that the trial writes to no more
 	stopsAt       map[TrialNo]sentence // of trials that were stopped, and run again
+	courses       map[TrialNo]*course  // of trials that began another stretch
 
 	freeLives []int32
 	counts    [states]int
@@ -127,6 +128,7 @@ func New() *Machine {
 		first:       map[TrialNo]span{},
 		left:        map[TrialNo]leftDirs{},
 		stopsAt:     map[TrialNo]sentence{},
+		courses:     map[TrialNo]*course{},
 		metricNames: []string{""},
 		metricIDs:   map[string]MetricID{},
 		owed:        map[uint64]owed{},

@@ -50,8 +50,8 @@ func (m *Machine) endTogether(first TrialNo, count int) (kind ObservationKind, i
 		switch {
 		case m.Counts(no):
 			kind = SawCompleted
-			if t.results > 0 && (iteration == 0 || t.iteration < iteration) {
-				iteration = t.iteration
+			if s, ok := m.Suggested(no); ok && (iteration == 0 || s.Iteration < iteration) {
+				iteration = s.Iteration
 			}
 		case t.state == Errored && kind == SawRemoved:
 			kind = SawFailed

@@ -67,7 +67,7 @@ func (e *ResultReported) apply(m *Machine) {
 
 // count takes the result into the trial's iteration, times and statistics.
 func (m *Machine) count(t *trial, l *live, e *ResultReported) {
-	t.iteration = e.Iteration
+	t.iteration, t.resultAt = e.Iteration, e.Iteration
 	t.results++
 	t.lastAt = m.now
 	l.reported, l.last = true, e.Done
@@ -231,7 +231,9 @@ func (m *Machine) tellResult(t *trial, l *live, e *ResultReported, again, stoppe
 	o := Observation{Kind: SawResult, To: ToReporters, Trial: e.Trial, Attempt: e.Attempt,
 		Iteration: t.iteration, Metrics: e.Metrics, Values: e.Values, Again: again, Last: stopped || e.Done}
 	if !again {
-		o.To |= ToSearcher
+		if m.asSuggested(e.Trial) {
+			o.To |= ToSearcher
+		}
 		if !stopped && !e.Done && !m.spec.Quiet && t.iteration >= t.until {
 			o.To |= ToScheduler
 			o.Due = true

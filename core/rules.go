@@ -22,7 +22,10 @@ const (
 	//     where the decision takes long.
 	//   - A trial keeps the N best checkpoints and its newest (B-053).
 	//   - A trial that goes on with other parameters or from another trial's checkpoint
-	//     begins a new line of values (B-154).
+	//     begins another stretch, with values of its own (B-154); the searcher hears of
+	//     what was suggested alone.
+	//   - Resources that a scheduler changes together with a pause hold from the pause on
+	//     (B-037).
 	//   - A trial that never ran is told apart when the experiment ends.
 	//   - fail_fast: raise kills what runs (B-073).
 	RulesV2

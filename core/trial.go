@@ -67,7 +67,8 @@ type trial struct {
 	live      int32  // index into Machine.lives plus one; 0: none
 	cells     int32  // first statistics cell plus one
 	reason    uint32 // index into Machine.texts
-	iteration uint64 // of the last result
+	iteration uint64 // of the last result, or of the checkpoint that it went on from
+	resultAt  uint64 // iteration of the last result that counts
 	told      uint64 // the highest iteration that plugins have heard of
 	until     uint64 // no decision before this iteration
 	params    span

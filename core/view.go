@@ -8,13 +8,22 @@ import (
 // View is what there is to see of a trial. Params is shared with the machine:
 // read it only.
 type View struct {
-	Number    TrialNo
-	State     State
-	Attempt   uint32
-	Failures  uint32
-	Results   uint32
+	Number   TrialNo
+	State    State
+	Attempt  uint32
+	Failures uint32
+	// Results is how many it has reported itself, as far as they count.
+	Results uint32
+	// Iteration is that of its last own result, and Params, a JSON object, are
+	// what that was measured with. While it has none, they are what it begins with.
 	Iteration uint64
 	Params    []byte
+	// At is where its training is: at Iteration, or at that of the checkpoint from
+	// which it goes on in another stretch that has no result yet.
+	At uint64
+	// Since is the first attempt of the present stretch: results of earlier ones
+	// stay, whatever is reported again.
+	Since uint32
 	// Reason is why it ended, is paused or was queued again; the error of a
 	// trial in ERROR.
 	Reason string
@@ -25,6 +34,9 @@ type View struct {
 	// Checkpoint is the newest that can be loaded as far as is known; its ID
 	// is 0 for none.
 	Checkpoint CheckpointRef
+	// Own is the newest that it has made itself in the stretch of its last own result,
+	// and that can be loaded as far as is known; its ID is 0 for none.
+	Own CheckpointRef
 	// Saving says that a checkpoint is under way, Stopping that the attempt
 	// was told to end.
 	Saving, Stopping bool
@@ -41,10 +53,10 @@ func (m *Machine) Trials() int { return len(m.trials) }
 // View returns what there is to see of a trial, which must exist.
 func (m *Machine) View(no TrialNo) View {
 	t := &m.trials[no]
-	v := View{Number: no, State: t.state, Attempt: t.attempt, Failures: t.failures, Results: t.results,
-		Iteration: t.iteration, Params: m.Params(no), Reason: m.texts[t.reason],
-		Started: t.started, Ended: t.ended, TrainNS: m.trainingTime(t),
+	v := View{Number: no, State: t.state, Attempt: t.attempt, Failures: t.failures, Results: t.results, At: t.iteration,
+		Reason: m.texts[t.reason], Started: t.started, Ended: t.ended, TrainNS: m.trainingTime(t),
 		NeverStarted: m.neverStarted(t), Held: t.held}
+	m.viewStretch(&v)
 	if i := m.newest(no); i >= 0 {
 		v.Checkpoint = m.ckpts[no][i].ref
 	}
@@ -55,9 +67,40 @@ func (m *Machine) View(no TrialNo) View {
 	return v
 }
 
-// Params is the JSON object of a trial's parameters: read it only.
-func (m *Machine) Params(no TrialNo) []byte {
-	p := m.trials[no].params
+// viewStretch adds what the trial is known by.
+func (m *Machine) viewStretch(v *View) {
+	s := m.known(v.Number)
+	v.Iteration, v.Params, v.Since = s.iteration, m.paramsOf(s.params), 1
+	through := m.trials[v.Number].lastCkpt
+	if c := m.courses[v.Number]; c != nil {
+		v.Since = c.attempt
+		if s.attempt != c.attempt {
+			through = c.saved
+		}
+		for _, x := range c.past {
+			v.Results += x.results
+		}
+	}
+	v.Own = m.newestMade(v.Number, s.saved, through)
+}
+
+// newestMade is the newest checkpoint that a trial has made with an ID in a range.
+func (m *Machine) newestMade(no TrialNo, after, through uint32) CheckpointRef {
+	list := m.ckpts[no]
+	for i := len(list) - 1; i >= 0; i-- {
+		ref := list[i].ref
+		if own := ref.Trial == no && after < ref.ID && ref.ID <= through; !list[i].bad && (own || !m.since(RulesV2)) {
+			return ref
+		}
+	}
+	return CheckpointRef{}
+}
+
+// Params is the JSON object of the parameters that a trial trains with, or will when it
+// starts: read it only.
+func (m *Machine) Params(no TrialNo) []byte { return m.paramsOf(m.trials[no].params) }
+
+func (m *Machine) paramsOf(p span) []byte {
 	return m.params[p.at : p.at+uint64(p.len) : p.at+uint64(p.len)]
 }
 
@@ -65,7 +108,7 @@ func (m *Machine) Params(no TrialNo) []byte {
 // may have changed them since.
 func (m *Machine) FirstParams(no TrialNo) []byte {
 	if p, ok := m.first[no]; ok {
-		return m.params[p.at : p.at+uint64(p.len)]
+		return m.paramsOf(p)
 	}
 	return m.Params(no)
 }
@@ -85,23 +128,15 @@ func (m *Machine) State(no TrialNo) State {
 	return m.trials[no].state
 }
 
-// Summary returns a trial's summary of a metric, and whether it reported it.
+// Summary returns the summary of a metric in the stretch that the trial is known by, and
+// whether it was reported there.
 func (m *Machine) Summary(no TrialNo, id MetricID) (stat.Summary, bool) {
-	for at := m.trials[no].cells; at != 0; at = m.cells[at-1].next {
-		if c := &m.cells[at-1]; c.id == id {
-			return c.summary, c.summary.Count > 0
-		}
-	}
-	return stat.Summary{}, false
+	return m.summaryIn(m.known(no).cells, id)
 }
 
-// EachSummary calls f for each metric that the trial reported.
+// EachSummary calls f for each metric of the stretch that the trial is known by.
 func (m *Machine) EachSummary(no TrialNo, f func(MetricID, stat.Summary)) {
-	for at := m.trials[no].cells; at != 0; at = m.cells[at-1].next {
-		if c := &m.cells[at-1]; c.summary.Count > 0 {
-			f(c.id, c.summary)
-		}
-	}
+	m.eachIn(m.known(no).cells, f)
 }
 
 // TrainNS is the training time of a trial over all attempts.

@@ -69,6 +69,12 @@ func (o *Options) recorded(path string) error {
 	return nil
 }
 
+// firstStretch is what a trial did as it was suggested, and whether that is all.
+func firstStretch(e *analysis.Experiment, no core.TrialNo) (s core.Stretch, whole bool) {
+	list := e.Machine().Stretches(no)
+	return list[0], len(list) == 1 && e.Machine().View(no).Since == list[0].Attempt
+}
+
 // recordedRows are the trials that reported anything, as points of a space.
 func recordedRows(e *analysis.Experiment, s *space.Space) (rows []curves.Row, err error) {
 	all, err := e.AllResults(func(core.TrialNo) bool { return true })
@@ -77,15 +83,17 @@ func recordedRows(e *analysis.Experiment, s *space.Space) (rows []curves.Row, er
 	}
 	names := e.MetricNames()
 	for _, t := range e.Trials() {
-		results := all[t.Number]
+		// What it did after it went on otherwise is no curve of its first parameters (B-154).
+		first, whole := firstStretch(e, t.Number)
+		results := slices.DeleteFunc(all[t.Number], func(r analysis.Result) bool { return !first.Has(r.Attempt) })
 		if len(results) == 0 {
 			continue
 		}
-		row := curves.Row{Curve: curves.Curve{Metrics: names, Cut: t.Reason != "completed"}}
-		if t.State == core.Errored {
+		row := curves.Row{Curve: curves.Curve{Metrics: names, Cut: t.Reason != "completed" || !whole}}
+		if t.State == core.Errored && whole {
 			row.Failed, row.Cut = t.Error, false
 		}
-		if row.Point, err = config.PointOf(s, t.Params); err != nil {
+		if row.Point, err = config.PointOf(s, first.Params); err != nil {
 			return nil, &UserError{fmt.Errorf("trial %d of %s: %w", t.Number, e.Dir().Path(), err)}
 		}
 		for _, r := range results {

@@ -76,10 +76,10 @@ func (c *crew) Flush() {
 // tell hands an observation to each of those who shall hear it.
 func (c *crew) tell(o core.Observation) {
 	if o.To&core.ToSearcher != 0 {
-		c.searching.Put(consulting.SearchWork{Event: c.event(o, c.traits.searcher)})
+		c.searching.Put(consulting.SearchWork{Event: c.event(o, core.ToSearcher, c.traits.searcher)})
 	}
 	if o.To&core.ToScheduler != 0 && !c.traits.scheduler.Quiet {
-		c.scheduling.Put(consulting.ScheduleWork{Event: c.event(o, c.traits.scheduler), Due: o.Due})
+		c.scheduling.Put(consulting.ScheduleWork{Event: c.event(o, core.ToScheduler, c.traits.scheduler), Due: o.Due})
 	}
 	if o.To&core.ToReporters != 0 {
 		c.publishing.Tell(c.narrator.Event(o))
@@ -97,8 +97,8 @@ func (c *crew) delete(a core.DeleteCheckpoint) {
 	c.publishing.Later(func() { c.remote.delete(storage.CheckpointDir(dir, a.ID), remove) })
 }
 
-func (c *crew) event(o core.Observation, t sdk.Traits) sdk.Event {
-	e, err := c.translate.Event(o, t)
+func (c *crew) event(o core.Observation, to core.Audience, t sdk.Traits) sdk.Event {
+	e, err := c.translate.Event(o, to, t)
 	if err != nil {
 		c.log.Error("trial cannot be told to plugins: "+err.Error(), "trial", o.Trial)
 	}

@@ -58,7 +58,7 @@ func (r *retelling) hear(e recorded.Entry) error {
 		if !ok || t.Observation.To&r.to == 0 || t.Observation.Number <= r.after || t.Observation.Number > r.through {
 			continue
 		}
-		x, err := r.translate.Event(t.Observation, r.traits)
+		x, err := r.translate.Event(t.Observation, r.to, r.traits)
 		if err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/tunehost/tunehost/host/plugin/bundled"
 	"github.com/tunehost/tunehost/plugins/schedulers/asha"
 	"github.com/tunehost/tunehost/plugins/schedulers/fifo"
+	"github.com/tunehost/tunehost/plugins/schedulers/pbt"
 	"github.com/tunehost/tunehost/plugins/schedulers/resources"
 	"github.com/tunehost/tunehost/plugins/searchers/grid"
 	"github.com/tunehost/tunehost/plugins/searchers/random"
@@ -21,7 +22,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/trainables/digits"
 )
 
-var plugged = bundled.New(random.Plugin, grid.Plugin, fifo.Plugin, asha.Plugin, chaos.Plugin, digits.Plugin, command.Plugin(), sized, widener, resources.Plugin)
+var plugged = bundled.New(random.Plugin, grid.Plugin, fifo.Plugin, asha.Plugin, chaos.Plugin, digits.Plugin, command.Plugin(), sized, widener, resources.Plugin, pbt.Plugin)
 
 func TestMain(m *testing.M) {
 	if handled, exit := plugged.Main(os.Args[1:]); handled {

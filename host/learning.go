@@ -123,7 +123,7 @@ func (t *teacher) teach(index int) error {
 	for i := 0; i < m.Trials(); i += runs {
 		x, err := t.lesson(core.TrialNo(i), runs)
 		if err == nil {
-			x.Params, err = t.here.Adopt(m.Params(core.TrialNo(i)), seeds.For(t.seed, seeds.Lesson, uint64(index+len(t.lessons))))
+			x.Params, err = t.here.Adopt(paramsOf(m, core.TrialNo(i), runs), seeds.For(t.seed, seeds.Lesson, uint64(index+len(t.lessons))))
 		}
 		if err != nil {
 			t.left[err.Error()]++
@@ -134,20 +134,43 @@ func (t *teacher) teach(index int) error {
 	return nil
 }
 
+// paramsOf are the parameters with which the values of a lesson were measured.
+func paramsOf(m *core.Machine, first core.TrialNo, runs int) []byte {
+	if runs > 1 {
+		return m.FirstParams(first)
+	}
+	return m.View(first).Params
+}
+
+// known is the part of a trial's training that a lesson is of: the last one; of several runs,
+// which go together, that which was suggested.
+func known(m *core.Machine, no core.TrialNo, runs int) (core.Stretch, bool) {
+	if runs > 1 {
+		return m.Suggested(no)
+	}
+	list := m.Stretches(no)
+	s := list[len(list)-1]
+	return s, s.Results > 0
+}
+
 // lesson is what came of a trial, or of all runs of a suggestion.
 func (t *teacher) lesson(first core.TrialNo, runs int) (x lesson, err error) {
 	m := t.other.Machine()
 	x.From = fmt.Sprintf("%s, trial %d", t.name, first)
-	var well []core.TrialNo
+	var well []core.Stretch
 	for no := first; no < first+core.TrialNo(runs); no++ {
 		x.TrainNS += m.View(no).TrainNS
 		switch {
 		case !m.State(no).Final():
 			return x, errors.New("it has not ended")
 		case m.Counts(no) && m.View(no).Results > 0:
-			well = append(well, no)
-			if i := m.View(no).Iteration; x.Iteration == 0 || i < x.Iteration {
-				x.Iteration = i
+			s, ok := known(m, no, runs)
+			if !ok {
+				continue
+			}
+			well = append(well, s)
+			if x.Iteration == 0 || s.Iteration < x.Iteration {
+				x.Iteration = s.Iteration
 			}
 		case m.State(no) == core.Errored:
 			x.Failed = true
@@ -161,19 +184,19 @@ func (t *teacher) lesson(first core.TrialNo, runs int) (x lesson, err error) {
 }
 
 // values are the objectives' here, by their names.
-func (t *teacher) values(well []core.TrialNo) (list []*float64, err error) {
+func (t *teacher) values(well []core.Stretch) (list []*float64, err error) {
 	m := t.other.Machine()
 	if len(well) == 0 {
 		return nil, errors.New("it has no result")
 	}
 	for _, o := range t.here.Objectives {
 		sum := 0.0
-		for _, no := range well {
-			s, ok := m.Summary(no, m.Metric(o.Metric))
+		for i := range well {
+			x, ok := m.SummaryIn(&well[i], m.Metric(o.Metric))
 			if !ok {
 				return nil, fmt.Errorf("it did not report %s", o.Metric)
 			}
-			sum = float64(sum + s.Last)
+			sum = float64(sum + x.Last)
 		}
 		mean := sum / float64(len(well))
 		if math.IsNaN(mean) || math.IsInf(mean, 0) {

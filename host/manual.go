@@ -167,7 +167,7 @@ func (m *manual) ask(ctx context.Context) (asktell.Answer, error) {
 
 func (m *manual) handOut(no core.TrialNo) asktell.Answer {
 	v := m.machine.View(no)
-	return asktell.Trial{ID: m.trials.id(no), Number: uint32(no), Params: v.Params, ResumeFrom: v.Iteration}
+	return asktell.Trial{ID: m.trials.id(no), Number: uint32(no), Params: m.machine.Params(no), ResumeFrom: v.At}
 }
 
 // report takes a result and says what becomes of the trial.
@@ -286,7 +286,7 @@ func (m *manual) best() asktell.Answer {
 	if !ok {
 		return asktell.BestTrial{}
 	}
-	b := asktell.BestTrial{ID: m.trials.id(no), Params: m.machine.Params(no)}
+	b := asktell.BestTrial{ID: m.trials.id(no), Params: m.machine.View(no).Params}
 	m.machine.EachSummary(no, func(id core.MetricID, s stat.Summary) {
 		b.Metrics = append(b.Metrics, sdk.Metric{Name: m.machine.MetricName(id), Value: s.Last})
 	})

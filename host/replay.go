@@ -285,14 +285,14 @@ func (r *replaying) carryOut(actions []core.Action) error {
 
 func (r *replaying) tell(o core.Observation) error {
 	if o.To&core.ToSearcher != 0 && r.searcher.Searcher != nil {
-		e, err := r.translate.Event(o, r.searcher.Traits())
+		e, err := r.translate.Event(o, core.ToSearcher, r.searcher.Traits())
 		if err != nil {
 			return err
 		}
 		r.searcher.untold = append(r.searcher.untold, e)
 	}
 	if o.To&core.ToScheduler != 0 && r.scheduler.Scheduler != nil && !r.machine.Spec().Quiet {
-		e, err := r.translate.Event(o, r.scheduler.Traits())
+		e, err := r.translate.Event(o, core.ToScheduler, r.scheduler.Traits())
 		if err != nil {
 			return err
 		}

@@ -419,7 +419,7 @@ func (s *session) hear(e core.Event, actions []core.Action) {
 
 func (s *session) untoldOf(o core.Observation) consulting.ScheduleWork {
 	t := translation.Translator{Machine: s.machine, Encode: s.encode}
-	e, err := t.Event(o, sdk.Traits{Metrics: true})
+	e, err := t.Event(o, core.ToScheduler, sdk.Traits{Metrics: true})
 	if err != nil {
 		s.log.Error(err.Error())
 	}

@@ -279,10 +279,10 @@ func (m *simulation) Flush() {
 
 func (m *simulation) tell(o core.Observation) {
 	if o.To&core.ToSearcher != 0 {
-		m.crew.searching.Put(consulting.SearchWork{Event: m.event(o, m.traits.searcher)})
+		m.crew.searching.Put(consulting.SearchWork{Event: m.event(o, core.ToSearcher, m.traits.searcher)})
 	}
 	if o.To&core.ToScheduler != 0 && !m.traits.scheduler.Quiet {
-		m.crew.scheduling.Put(consulting.ScheduleWork{Event: m.event(o, m.traits.scheduler), Due: o.Due})
+		m.crew.scheduling.Put(consulting.ScheduleWork{Event: m.event(o, core.ToScheduler, m.traits.scheduler), Due: o.Due})
 	}
 	if o.To&core.ToReporters == 0 {
 		return // of no single trial here
@@ -296,8 +296,8 @@ func (m *simulation) tell(o core.Observation) {
 	}
 }
 
-func (m *simulation) event(o core.Observation, t sdk.Traits) sdk.Event {
-	e, err := m.translate.Event(o, t)
+func (m *simulation) event(o core.Observation, to core.Audience, t sdk.Traits) sdk.Event {
+	e, err := m.translate.Event(o, to, t)
 	if err != nil {
 		m.log.Error(err.Error(), "trial", o.Trial)
 	}
@@ -413,7 +413,7 @@ func (m *simulation) sum() Simulated {
 		}
 	}
 	if no, value, ok := analysis.Best(m.machine, m.machine.Spec().Objectives[0], analysis.Last); ok {
-		s.Best = &SimulatedBest{Trial: m.trials.id(no), Number: no, Value: value, Params: m.machine.Params(no)}
+		s.Best = &SimulatedBest{Trial: m.trials.id(no), Number: no, Value: value, Params: m.machine.View(no).Params}
 	}
 	return s
 }

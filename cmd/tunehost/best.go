@@ -13,7 +13,7 @@ import (
 func (a *app) bestCommand() *cobra.Command {
 	var q analysis.Query
 	var scope string
-	var asJSON, pareto, curve bool
+	var asJSON, pareto, curve, checkpoint bool
 	cmd := &cobra.Command{
 		Use:   "best DIR",
 		Short: "The best trial of an experiment",
@@ -27,10 +27,19 @@ Pareto front, or with --metric the best by one of them.
 Where each suggestion is run several times (repeat), the mean over its runs that
 did not fail counts, once all of them have ended; what is printed is its first run.
 
+Parameters, iteration and checkpoint are those of the very value: a trial that went on
+with other parameters, or from another's checkpoint, keeps what it had measured before apart.
+Where the value's checkpoint is gone, the nearest that the trial has made with these
+parameters is named.
+
+--checkpoint prints the path of the value's checkpoint and nothing else; where that is gone,
+the exit status is 1.
+
 --curve prints how the best value came about: each result that was better than
 all before it.`,
 		Example: `  tunehost best results/digits
   tunehost best results/digits --curve
+  cp -r "$(tunehost best results/digits --scope min --checkpoint)" best-model
   tunehost best results/digits --metric loss --scope min --json | jq .params`,
 		Args: wants(1, 1),
 		RunE: func(_ *cobra.Command, args []string) (err error) {
@@ -40,8 +49,13 @@ all before it.`,
 			if pareto && (curve || q.Metric != "") {
 				return usage("best: --pareto is about all objectives: leave out --curve and --metric")
 			}
+			if checkpoint && (curve || pareto || asJSON) {
+				return usage("best: --checkpoint prints a path alone: leave out --curve, --pareto and --json")
+			}
 			return a.with(args[0], func(e *analysis.Experiment) error {
 				switch {
+				case checkpoint:
+					return a.bestCheckpoint(e, q)
 				case curve:
 					return a.curve(e, q, asJSON)
 				case pareto || len(e.Objectives()) > 1 && q.Metric == "":
@@ -56,9 +70,47 @@ all before it.`,
 	flags.StringVar(&q.Mode, "mode", "", "min or max, for a metric that is no objective")
 	flags.StringVar(&scope, "scope", "last", "`SCOPE`: last, min, max, mean, mean5, mean10, all")
 	flags.BoolVar(&pareto, "pareto", false, "the Pareto front; with several objectives that is what is printed anyway")
+	flags.BoolVar(&checkpoint, "checkpoint", false, "the path of its checkpoint alone")
 	flags.BoolVar(&curve, "curve", false, "how the best value came about")
 	jsonFlag(flags, &asJSON, "print a JSON object; with several objectives or --curve one a line")
 	return cmd
+}
+
+// bestCheckpoint prints the directory of the value's own checkpoint.
+func (a *app) bestCheckpoint(e *analysis.Experiment, q analysis.Query) error {
+	if len(e.Objectives()) > 1 && q.Metric == "" {
+		return usage("best: --checkpoint is that of one trial: say --metric, for there are several objectives")
+	}
+	best, ok, err := e.Best(q)
+	switch {
+	case err != nil:
+		return asUsage(err)
+	case !ok:
+		return a.noValue(e, q)
+	case best.Checkpoint == "":
+		return fmt.Errorf("%s: %s", e.Place(), noCheckpoint(e, &best))
+	}
+	a.say("%s", best.Checkpoint)
+	return nil
+}
+
+// noCheckpoint says that a value's checkpoint is not there, and what is.
+func noCheckpoint(e *analysis.Experiment, best *analysis.Ranked) string {
+	what := fmt.Sprintf("the checkpoint of iteration %d of trial %d (%s)", best.Iteration, best.Number, best.ID)
+	switch {
+	case e.IsElsewhere():
+		return what + " is in the storage, if it is there"
+	case !best.Saves:
+		return fmt.Sprintf("trial %d (%s) has made no checkpoint", best.Number, best.ID)
+	case best.Nearest == "":
+		return what + " is not there, nor another with these parameters"
+	}
+	return fmt.Sprintf("%s is not there; the nearest is that of iteration %d: %s", what, best.NearestAt, best.Nearest)
+}
+
+// noValue says why there is no best trial.
+func (a *app) noValue(e *analysis.Experiment, q analysis.Query) error {
+	return fmt.Errorf("%s: %s", e.Place(), e.NoValue(q.Metric))
 }
 
 func (a *app) best(e *analysis.Experiment, q analysis.Query, asJSON bool) error {
@@ -67,7 +119,7 @@ func (a *app) best(e *analysis.Experiment, q analysis.Query, asJSON bool) error 
 	case err != nil:
 		return asUsage(err)
 	case !ok:
-		return fmt.Errorf("%s: no trial has reported a finite value yet", e.Place())
+		return a.noValue(e, q)
 	case asJSON:
 		return a.line(best)
 	}
@@ -92,10 +144,16 @@ func (a *app) writeBest(w io.Writer, e *analysis.Experiment, best *analysis.Rank
 			t.rows = append(t.rows, []string{name, naming.Brief(v)})
 		}
 	}
-	t.rows = append(t.rows, []string{"state", fmt.Sprintf("%s after %d iterations, %s", best.State, best.Iteration, seconds(best.Seconds))},
+	if best.Iteration != best.Last {
+		t.rows = append(t.rows, []string{"iteration", fmt.Sprintf("%d of %d", best.Iteration, best.Last)})
+	}
+	t.rows = append(t.rows, []string{"state", fmt.Sprintf("%s after %d iterations, %s", best.State, best.Last, seconds(best.Seconds))},
 		[]string{"files", best.Dir})
-	if best.Checkpoint != "" {
+	switch {
+	case best.Checkpoint != "":
 		t.rows = append(t.rows, []string{"checkpoint", best.Checkpoint})
+	case best.Saves && !e.IsElsewhere():
+		t.rows = append(t.rows, []string{"checkpoint", noCheckpoint(e, best)})
 	}
 	return t.write(w, 0, a.bold) // paths are for copying: never cut
 }
@@ -104,11 +162,21 @@ func (a *app) front(e *analysis.Experiment, s analysis.Scope, asJSON bool) error
 	list := e.Front(s)
 	switch {
 	case len(list) == 0:
-		return fmt.Errorf("%s: no trial has reported finite values of all objectives yet", e.Place())
+		return noFront(e)
 	case asJSON:
 		return a.trialLines(list)
 	}
 	return trialTable(e, list).write(a.out, a.width(), a.bold)
+}
+
+// noFront says which objective has no value, or that no trial has all of them.
+func noFront(e *analysis.Experiment) error {
+	for _, o := range e.Objectives() {
+		if _, ok, err := e.Best(analysis.Query{Metric: o.Metric}); err == nil && !ok {
+			return fmt.Errorf("%s: %s", e.Place(), e.NoValue(o.Metric))
+		}
+	}
+	return fmt.Errorf("%s: no trial has reported finite values of all objectives yet", e.Place())
 }
 
 func (a *app) curve(e *analysis.Experiment, q analysis.Query, asJSON bool) error {
@@ -117,7 +185,7 @@ func (a *app) curve(e *analysis.Experiment, q analysis.Query, asJSON bool) error
 	case err != nil:
 		return asUsage(err)
 	case len(steps) == 0:
-		return fmt.Errorf("%s: no trial has reported a finite value yet", e.Place())
+		return a.noValue(e, q)
 	}
 	metric := cmp.Or(q.Metric, e.Objectives()[0].Metric)
 	t := &table{}

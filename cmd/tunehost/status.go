@@ -52,6 +52,8 @@ func (a *app) writeStatus(w io.Writer, s *analysis.Status, e *analysis.Experimen
 	switch {
 	case s.Best != nil:
 		add("best", fmt.Sprintf("%s %s: %s", e.Objectives()[0].Metric, number(s.Best.Value), rankedTitle(s.Best)))
+	case len(e.Objectives()) == 1 && e.Machine().Metric(e.Objectives()[0].Metric) != 0:
+		add("best", e.NoValue(""))
 	case s.Front > 0:
 		add("best", fmt.Sprintf("%s that no other beats; `tunehost best` lists them", plural(s.Front, "trial")))
 	}

@@ -34,7 +34,13 @@ type account struct {
 	ticket  int  // the event with which it began to wait
 	front   bool
 
+	orders  int    // to go on from a checkpoint, from the next start on
+	stretch int    // how often it did
+	before  int    // results of earlier stretches
+	known   *known // by the last of them that had any
+
 	iteration uint64
+	valued    uint64 // iteration of the last result that counts
 	told      uint64 // the highest that the searcher has heard of
 	values    []float64
 	results   int
@@ -43,6 +49,22 @@ type account struct {
 	saves     map[uint32]*ckpt // under way
 	inMemory  uint32           // one of them, which dies with the host
 	result    *core.ResultReported
+}
+
+// known is what a trial shows of an earlier stretch while it has no result in the present one.
+type known struct {
+	iteration uint64
+	values    []float64
+}
+
+// branch begins another stretch (B-154).
+func (t *account) branch(iteration uint64) {
+	if t.results > 0 {
+		t.before += t.results
+		t.known = &known{t.valued, t.values}
+	}
+	t.stretch++
+	t.told = iteration
 }
 
 // over is the end of an attempt, by which what it held is free.
@@ -127,7 +149,7 @@ func (a *audit) action(x core.Action) error {
 		}
 		if x.SaveID != 0 {
 			t := a.trials[x.Trial] // it may be of a later result, too: see saved
-			t.saves[x.SaveID] = &ckpt{iteration: t.iteration, values: slices.Clone(t.values), results: t.results}
+			t.saves[x.SaveID] = &ckpt{iteration: t.iteration, values: slices.Clone(t.values), results: t.results, valued: t.valued, stretch: t.stretch}
 			if x.Memory {
 				t.saves[x.SaveID], t.inMemory = nil, x.SaveID
 			}
@@ -148,8 +170,21 @@ func (a *audit) action(x core.Action) error {
 	return nil
 }
 
+// made says whether the checkpoint is of the trial's present stretch.
+func (t *account) made(ref core.CheckpointRef, c *ckpt) bool {
+	return ref.Trial == t.no && c.stretch == t.stretch
+}
+
+// refusedOrder is that of a checkpoint that does not exist.
+func (a *audit) refusedOrder(x core.Warn) {
+	if strings.Contains(x.Text, "it cannot go on from the checkpoint that the scheduler named") {
+		a.trials[x.Trial].orders--
+	}
+}
+
 // refusedResize: what a trial asks for is not changed while it runs on.
 func (a *audit) refusedResize(x core.Warn) error {
+	a.refusedOrder(x)
 	if !strings.Contains(x.Text, "its resources cannot change") {
 		return nil
 	}
@@ -239,6 +274,10 @@ func (a *audit) start(x core.StartAttempt) error {
 	}
 	t.live, t.attempt, t.held, t.slots, t.beyond = true, x.Attempt, t.asks(a.spec), x.Placement.Slots, x.Placement.Beyond
 	t.accepted, t.credits, t.refused, t.judged = 0, 0, false, false
+	if t.orders > 0 && a.spec.Rules >= core.RulesV2 && t.attempt > 1 {
+		t.branch(x.Restore.Iteration)
+	}
+	t.orders = 0
 	if x.Restore.ID == 0 {
 		if !a.spec.Manual { // there, the caller keeps its state
 			t.forget()
@@ -260,8 +299,8 @@ func (a *audit) start(x core.StartAttempt) error {
 	if c == nil || c.deleted || c.iteration != x.Restore.Iteration {
 		return fmt.Errorf("its checkpoint is %+v", c)
 	}
-	t.iteration, t.values, t.results = c.iteration, slices.Clone(c.values), c.results
-	if t.clone && x.Restore.Trial != t.no {
+	t.iteration, t.valued, t.values, t.results = c.iteration, c.valued, slices.Clone(c.values), c.results
+	if t.clone && x.Restore.Trial != t.no || a.spec.Rules >= core.RulesV2 && !t.made(x.Restore, c) {
 		t.values, t.results = nil, 0
 	}
 	return a.inTurn(t)
@@ -300,9 +339,9 @@ func (a *audit) save(no core.TrialNo, attempt, id uint32, iteration uint64) erro
 	if _, twice := a.ckpts[ckptKey{no, id}]; twice {
 		return errors.New("there is one of this number")
 	}
-	t.saves[id] = &ckpt{iteration: iteration}
+	t.saves[id] = &ckpt{iteration: iteration, stretch: t.stretch}
 	if iteration == t.iteration { // of the last that counts: this result came after the stop
-		t.saves[id].values, t.saves[id].results = slices.Clone(t.values), t.results
+		t.saves[id].values, t.saves[id].results, t.saves[id].valued = slices.Clone(t.values), t.results, t.valued
 	}
 	return nil
 }
@@ -334,7 +373,7 @@ func (t *account) orphaned() {
 func (t *account) saved(id uint32, iteration uint64) *ckpt {
 	c := t.saves[id]
 	if c == nil || c.iteration != iteration { // it had gone on
-		c = &ckpt{iteration: iteration, values: slices.Clone(t.values), results: t.results}
+		c = &ckpt{iteration: iteration, values: slices.Clone(t.values), results: t.results, valued: t.valued, stretch: t.stretch}
 	}
 	delete(t.saves, id)
 	t.ending()

@@ -59,6 +59,8 @@ type ckpt struct {
 	iteration uint64
 	values    []float64
 	results   int
+	valued    uint64 // iteration of the last of them
+	stretch   int    // of the trial that made it
 	deleted   bool
 }
 
@@ -220,8 +222,11 @@ func (a *audit) searched() bool {
 
 func (a *audit) ordered(c core.Command) {
 	t := a.trial(c.Trial)
-	if t != nil && c.Kind == core.Exploit && t.clone {
-		t.vague = true
+	if t != nil && c.Kind == core.Exploit {
+		t.vague = t.vague || t.clone && a.spec.Rules < core.RulesV2
+		if !t.last && !a.was[c.Trial].Final() {
+			t.orders++ // unless it is refused
+		}
 	}
 	if t == nil || c.Kind != core.Resize || c.Request == nil {
 		return

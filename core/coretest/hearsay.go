@@ -59,6 +59,7 @@ func (a *audit) tellOf(t *account, o core.Observation) error {
 		return a.tellResult(t, o)
 	case core.SawCompleted, core.SawFailed, core.SawRemoved:
 		t.ends++
+		t.orders = 0
 		maps.DeleteFunc(a.owed, func(number uint64, k attemptKey) bool { return k.trial == t.no && !a.m.Owes(number) })
 		if o.To|core.ToSearcher != core.ToAll || o.To != core.ToAll && a.runs() == 1 || t.live {
 			return fmt.Errorf("to %d, running %t", o.To, t.live)
@@ -69,8 +70,8 @@ func (a *audit) tellOf(t *account, o core.Observation) error {
 	case core.SawRequeued:
 		t.resized()
 		t.ticket, t.front = a.clock, o.Reason == "interrupted"
-		if !t.front {
-			t.forget() // it failed
+		if !t.front && a.spec.Manual {
+			t.forget() // it failed, and with it went what the caller kept
 		}
 	}
 	return nil
@@ -139,8 +140,8 @@ func (a *audit) tellResult(t *account, o core.Observation) error {
 	switch {
 	case o.Iteration != want:
 		return fmt.Errorf("it is iteration %d", want)
-	case o.Again != again || a.runs() == 1 && again == (o.To&core.ToSearcher != 0):
-		return fmt.Errorf("iteration %d was told", t.told)
+	case o.Again != again || a.runs() == 1 && (again || t.stretch > 0) == (o.To&core.ToSearcher != 0):
+		return fmt.Errorf("iteration %d was told, in stretch %d", t.told, t.stretch)
 	case o.Due != (o.To&core.ToScheduler != 0) || o.Due && (again || a.spec.Quiet || e.Done):
 		return fmt.Errorf("due is %t", o.Due)
 	case o.To&core.ToReporters == 0:
@@ -154,7 +155,7 @@ func (a *audit) tellResult(t *account, o core.Observation) error {
 }
 
 func (t *account) take(e *core.ResultReported, iteration uint64) {
-	t.iteration, t.told = iteration, max(t.told, iteration)
+	t.iteration, t.valued, t.told = iteration, iteration, max(t.told, iteration)
 	t.results++
 	t.accepted++
 	t.last = e.Done
@@ -165,7 +166,7 @@ func (t *account) take(e *core.ResultReported, iteration uint64) {
 	}
 	for _, c := range t.saves {
 		if c != nil && c.values == nil && c.results == 0 && c.iteration == iteration {
-			c.values, c.results = slices.Clone(t.values), t.results
+			c.values, c.results, c.valued = slices.Clone(t.values), t.results, t.valued
 		}
 	}
 	t.result = nil
@@ -236,15 +237,23 @@ func (a *audit) numbers(t *account, v core.View) error {
 	if t.refused || t.vague || !t.live {
 		return nil
 	}
-	if v.Iteration != t.iteration || int(v.Results) != t.results {
-		return fmt.Errorf("iteration %d after %d results, but it was told as %d after %d", v.Iteration, v.Results, t.iteration, t.results)
+	iteration, values := t.iteration, t.values
+	if t.results > 0 && a.spec.Rules >= core.RulesV2 {
+		iteration = t.valued
+	}
+	if t.known != nil && t.results == 0 {
+		iteration, values = t.known.iteration, t.known.values
+	}
+	if v.Iteration != iteration || int(v.Results) != t.before+t.results || v.At != t.iteration {
+		return fmt.Errorf("iteration %d after %d results, at %d, but it was told as %d after %d, at %d", v.Iteration, v.Results, v.At,
+			iteration, t.before+t.results, t.iteration)
 	}
 	s, _ := a.m.Summary(t.no, 1)
-	if int(s.Count) != len(t.values) {
-		return fmt.Errorf("%d values are counted, but %d were reported", s.Count, len(t.values))
+	if int(s.Count) != len(values) {
+		return fmt.Errorf("%d values are counted, but %d were reported", s.Count, len(values))
 	}
-	if want := summary(t.values); s != want && fmt.Sprint(s) != fmt.Sprint(want) {
-		return fmt.Errorf("the summary is %+v, but of %v it is %+v", s, t.values, want)
+	if want := summary(values); s != want && fmt.Sprint(s) != fmt.Sprint(want) {
+		return fmt.Errorf("the summary is %+v, but of %v it is %+v", s, values, want)
 	}
 	return nil
 }

@@ -379,11 +379,30 @@ func (s *Story) trials() string {
 		if v.Reason != "" {
 			fmt.Fprintf(&out, ": %s", v.Reason)
 		}
-		out.WriteString("\n")
+		out.WriteString("\n" + s.stretches(v))
 	}
 	if o, why := s.M.Outcome(); o != 0 {
 		fmt.Fprintf(&out, "experiment %s %s\n", o, why)
 	}
+	return out.String()
+}
+
+// stretches are the parts of the training of a trial that has several, or that is in one
+// without a result.
+func (s *Story) stretches(v core.View) string {
+	list := s.M.Stretches(v.Number)
+	if len(list) == 1 && v.Since == list[0].Attempt {
+		return ""
+	}
+	var out strings.Builder
+	for _, x := range list {
+		fmt.Fprintf(&out, "  %s from attempt %d to iteration %d, %d results", x.Params, x.Attempt, x.Iteration, x.Results)
+		if sum, ok := s.M.SummaryIn(&x, 1); ok {
+			fmt.Fprintf(&out, ", %s %v (min %v, max %v)", s.M.MetricName(1), sum.Last, sum.Min, sum.Max)
+		}
+		fmt.Fprintf(&out, ", checkpoints #%d to #%d\n", x.After+1, x.Through)
+	}
+	fmt.Fprintf(&out, "  known by %s, own checkpoint #%d, training at %d since attempt %d\n", v.Params, v.Own.ID, v.At, v.Since)
 	return out.String()
 }
 

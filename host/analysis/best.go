@@ -41,11 +41,13 @@ func (e *Experiment) Best(q Query) (best Ranked, ok bool, err error) {
 	if err != nil {
 		return Ranked{}, false, err
 	}
-	no, value, ok := Best(e.Machine(), o, q.Scope)
+	no, x, ok := bestOf(e.Machine(), o, q.Scope)
 	if !ok {
 		return Ranked{}, false, nil
 	}
-	return Ranked{e.Trial(no), value, q.Scope, e.meanOf(no, o)}, true, nil
+	best = Ranked{Trial: e.Trial(no), Value: x.value, Scope: q.Scope, MeanOf: e.meanOf(no, o)}
+	best.Last = best.Iteration
+	return best, true, e.place(&best, o.Metric, &x.stretch)
 }
 
 // meanOf are the runs of a suggestion whose values make its mean.

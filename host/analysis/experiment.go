@@ -141,6 +141,9 @@ func (e *Experiment) Find(text string) (core.TrialNo, error) {
 // "trials/NAME". Nothing is said of checkpoints and models, which are not there.
 func (e *Experiment) Elsewhere(at func(part string) string) { e.elsewhere = at }
 
+// IsElsewhere says whether this is a copy of an experiment that is elsewhere.
+func (e *Experiment) IsElsewhere() bool { return e.elsewhere != nil }
+
 // RunsOn names the other machine on which a host is at work; "" where none is.
 func (e *Experiment) RunsOn(machine string) { e.runsOn = machine }
 

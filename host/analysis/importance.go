@@ -35,7 +35,7 @@ func (e *Experiment) Importance(q Query, top float64) (shares []Share, trials in
 	}
 	var list []importance.Trial
 	for _, c := range candidates(e.Machine(), []core.Objective{o}, q.Scope) {
-		p, err := config.PointOf(e.config.Space, e.Machine().View(c.no).Params)
+		p, err := config.PointOf(e.config.Space, c.params)
 		if err != nil {
 			return nil, 0, fmt.Errorf("trial %d: %w", c.no, err)
 		}

@@ -30,6 +30,8 @@ type Stretch struct {
 	Known bool
 	// Reason says why it began, if somebody gave one.
 	Reason string
+
+	trained bool // it has a result
 }
 
 // MarshalJSON writes the stable shape of `lineage --json`.
@@ -71,7 +73,28 @@ func (e *Experiment) Lineage() (*Lineage, error) {
 	w := &genealogist{seed: e.run.Seed, replay: r, metric: o.Metric, lineage: Lineage{mode: o.Mode},
 		now: map[core.TrialNo]*present{}, made: map[core.CheckpointRef]int{}, why: map[core.TrialNo]string{}}
 	r.after = w.after
-	return &w.lineage, r.all()
+	if err := r.all(); err != nil {
+		return nil, err
+	}
+	w.lineage.prune(r.machine)
+	return &w.lineage, nil
+}
+
+// prune takes out the stretches of trials that had ended before they reported anything in them:
+// nothing was trained with those parameters (B-154). Nobody went on from them.
+func (l *Lineage) prune(m *core.Machine) {
+	moved, kept, known := make([]int, len(l.Stretches)), l.Stretches[:0], map[core.TrialNo]bool{}
+	for i, s := range l.Stretches {
+		if known[s.Trial] && !s.trained && m.State(s.Trial).Final() {
+			continue
+		}
+		known[s.Trial], moved[i] = true, len(kept)
+		if s.Parent >= 0 {
+			s.Parent = moved[s.Parent]
+		}
+		kept = append(kept, s)
+	}
+	l.Stretches = kept
 }
 
 // genealogist follows the record.
@@ -151,7 +174,7 @@ func (w *genealogist) result(o core.Observation) {
 		return // trials of the user's own loop do not start
 	}
 	s := &w.lineage.Stretches[p.stretch]
-	s.To = o.Iteration
+	s.To, s.trained = o.Iteration, true
 	s.Value, s.Known = reported(Moment{Observation: o, Machine: w.replay.machine}, w.metric)
 }
 

@@ -62,34 +62,74 @@ func (s Scope) of(x stat.Summary, mode stat.Mode) float64 {
 // suggestions have several runs, it is the first run of the one with the best mean
 // (B-105).
 func Best(m *core.Machine, o core.Objective, s Scope) (no core.TrialNo, value float64, ok bool) {
+	no, x, ok := bestOf(m, o, s)
+	return no, x.value, ok
+}
+
+func bestOf(m *core.Machine, o core.Objective, s Scope) (no core.TrialNo, top measured, ok bool) {
 	if m.Metric(o.Metric) == 0 {
-		return 0, 0, false
+		return 0, top, false
 	}
 	_, runs := m.Runs(0)
 	for i := 0; i < m.Trials(); i += runs {
 		first := core.TrialNo(i)
-		v, reported := s.value(m, first, runs, o)
-		if reported && finite(v) && (!ok || stat.Better(v, value, o.Mode)) {
-			no, value, ok = first, v, true
+		x, reported := s.measured(m, first, runs, o)
+		if reported && finite(x.value) && (!ok || stat.Better(x.value, top.value, o.Mode)) {
+			no, top, ok = first, x, true
 		}
 	}
-	return no, value, ok
+	return no, top, ok
 }
 
-// value is that of a suggestion: of its only run as far as that has come, or the
+// measured is a value of a trial, and the part of its training in which it was measured
+// (B-154).
+type measured struct {
+	value   float64
+	stretch core.Stretch
+}
+
+// measured is the value of a suggestion: of its only run as far as that has come, or the
 // mean over those of its several runs that count, once each of them has ended.
-func (s Scope) value(m *core.Machine, first core.TrialNo, runs int, o core.Objective) (value float64, ok bool) {
-	id := m.Metric(o.Metric)
+func (s Scope) measured(m *core.Machine, first core.TrialNo, runs int, o core.Objective) (x measured, ok bool) {
 	if runs == 1 {
-		x, reported := m.Summary(first, id)
-		return s.of(x, o.Mode), reported
+		return s.ofTrial(m, first, o)
 	}
+	if x.value, ok = s.mean(m, first, runs, o); ok {
+		x.stretch, _ = m.Suggested(first)
+	}
+	return x, ok
+}
+
+// ofTrial is the value of a trial: the last or a mean is that of its last stretch, the least
+// or the largest is of all of them.
+func (s Scope) ofTrial(m *core.Machine, no core.TrialNo, o core.Objective) (x measured, ok bool) {
+	list := m.Stretches(no)
+	if s != Min && s != Max && s != All {
+		list = list[len(list)-1:]
+	}
+	mode := o.Mode
+	if s == Min || s == Max {
+		mode = map[Scope]stat.Mode{Min: stat.Min, Max: stat.Max}[s]
+	}
+	for i := range list {
+		sum, reported := m.SummaryIn(&list[i], m.Metric(o.Metric))
+		if v := s.of(sum, o.Mode); reported && (!ok || stat.Better(v, x.value, mode)) {
+			x, ok = measured{v, list[i]}, true
+		}
+	}
+	return x, ok
+}
+
+// mean is that of the runs of a suggestion, as far as they did what was suggested.
+func (s Scope) mean(m *core.Machine, first core.TrialNo, runs int, o core.Objective) (value float64, ok bool) {
+	id := m.Metric(o.Metric)
 	sum, count := 0.0, 0
 	for no := first; no < first+core.TrialNo(runs); no++ {
 		if !m.State(no).Final() {
 			return 0, false
 		}
-		if x, reported := m.Summary(no, id); reported && m.Counts(no) {
+		stretch, _ := m.Suggested(no)
+		if x, reported := m.SummaryIn(&stretch, id); reported && m.Counts(no) {
 			sum = float64(sum + s.of(x, o.Mode))
 			count++
 		}
@@ -123,17 +163,20 @@ func Front(m *core.Machine, objectives []core.Objective, s Scope) []core.TrialNo
 type candidate struct {
 	no     core.TrialNo
 	losses []float64
+	params []byte // with which the last of them was measured
 }
 
 func candidates(m *core.Machine, objectives []core.Objective, s Scope) (list []candidate) {
 	_, runs := m.Runs(0)
 	for no := 0; no < m.Trials(); no += runs {
-		c := candidate{core.TrialNo(no), make([]float64, 0, len(objectives))}
+		c := candidate{no: core.TrialNo(no), losses: make([]float64, 0, len(objectives))}
 		for _, o := range objectives {
-			v, reported := s.value(m, c.no, runs, o)
-			if !reported || !finite(v) {
+			x, reported := s.measured(m, c.no, runs, o)
+			if !reported || !finite(x.value) {
 				break
 			}
+			v := x.value
+			c.params = x.stretch.Params
 			if o.Mode == stat.Max {
 				v = -v
 			}

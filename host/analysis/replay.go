@@ -8,6 +8,7 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/journal"
+	"github.com/tunehost/tunehost/core/stat"
 	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/storage"
 )
@@ -17,11 +18,17 @@ type replay struct {
 	machine *core.Machine
 	reader  *recorded.Reader // nil while there is no journal
 	hosts   []host
-	last    [][]core.Metric // of each trial's last result
+	last    []lastResult // of each trial
 	// hear is told what the machine saw, right after each event; before it, after is
 	// told the event and all that it led to. Either may be nil.
 	hear  func(core.Observation) error
 	after func(core.Event, []core.Action)
+}
+
+// lastResult is the last of a trial's results that count.
+type lastResult struct {
+	iteration uint64
+	metrics   []core.Metric
 }
 
 // host is one host process: from is the running time at which it began, wall
@@ -76,8 +83,11 @@ func (r *replay) apply(x recorded.Entry) error {
 		r.after(x.Event, actions)
 	}
 	for _, a := range actions {
-		if t, ok := a.(core.Tell); ok {
-			if err := r.saw(t.Observation); err != nil {
+		switch a := a.(type) {
+		case core.StartAttempt:
+			r.rewind(a.Trial)
+		case core.Tell:
+			if err := r.saw(a.Observation); err != nil {
 				return err
 			}
 		}
@@ -85,12 +95,29 @@ func (r *replay) apply(x recorded.Entry) error {
 	return nil
 }
 
+// rewind forgets a last result that a restarted trial will report again: its values are those
+// that the machine has kept with the checkpoint (B-061). Before RulesV2 it was shown on.
+func (r *replay) rewind(no core.TrialNo) {
+	if int(no) >= len(r.last) || r.machine.Spec().Rules < core.RulesV2 {
+		return
+	}
+	v, last := r.machine.View(no), &r.last[no]
+	if v.Iteration == last.iteration {
+		return
+	}
+	last.iteration, last.metrics = v.Iteration, last.metrics[:0]
+	r.machine.EachSummary(no, func(id core.MetricID, s stat.Summary) {
+		last.metrics = append(last.metrics, core.Metric{ID: id, Value: s.Last})
+	})
+}
+
 func (r *replay) saw(o core.Observation) error {
 	if o.Kind == core.SawResult {
 		if missing := int(o.Trial) + 1 - len(r.last); missing > 0 {
-			r.last = append(r.last, make([][]core.Metric, missing)...)
+			r.last = append(r.last, make([]lastResult, missing)...)
 		}
-		r.last[o.Trial] = append(r.last[o.Trial][:0], o.Metrics...)
+		last := &r.last[o.Trial]
+		last.iteration, last.metrics = o.Iteration, append(last.metrics[:0], o.Metrics...)
 	}
 	if r.hear == nil {
 		return nil
@@ -103,7 +130,7 @@ func (r *replay) metrics(no core.TrialNo) []Metric {
 	if int(no) >= len(r.last) {
 		return nil
 	}
-	return named(r.machine, r.last[no])
+	return named(r.machine, r.last[no].metrics)
 }
 
 func named(m *core.Machine, list []core.Metric) []Metric {

@@ -15,6 +15,8 @@ type Result struct {
 	// Seconds is the trial's training time up to it.
 	Seconds float64
 	Metrics []Metric
+	// Params is the JSON object of the parameters that it was measured with.
+	Params []byte
 	// Last: it is the one that the trial ended with.
 	Last bool
 }
@@ -33,18 +35,19 @@ func (e *Experiment) AllResults(wanted func(core.TrialNo) bool) (map[core.TrialN
 		no := m.Trial
 		switch {
 		case m.Kind == core.SawStarted && wanted(no):
-			all[no] = upTo(all[no], m.Machine.View(no).Iteration)
+			v := m.Machine.View(no)
+			all[no] = upTo(all[no], v.Since, v.At)
 		case m.Kind == core.SawResult && wanted(no):
-			all[no] = append(upTo(all[no], m.Iteration-1), Result{Trial: no, Attempt: m.Attempt, Iteration: m.Iteration, Time: m.Time,
+			all[no] = append(upTo(all[no], m.Machine.View(no).Since, m.Iteration-1), Result{Params: m.Machine.Params(no), Trial: no, Attempt: m.Attempt, Iteration: m.Iteration, Time: m.Time,
 				Seconds: float64(m.Machine.View(no).TrainNS) / 1e9, Metrics: named(m.Machine, m.Metrics), Last: m.Last})
 		}
 		return nil
 	})
 }
 
-// upTo cuts off what came after an iteration.
-func upTo(list []Result, iteration uint64) []Result {
-	for len(list) > 0 && list[len(list)-1].Iteration > iteration {
+// upTo cuts off what came after an iteration, from an attempt on.
+func upTo(list []Result, since uint32, iteration uint64) []Result {
+	for len(list) > 0 && list[len(list)-1].Attempt >= since && list[len(list)-1].Iteration > iteration {
 		list = list[:len(list)-1]
 	}
 	return list

@@ -23,9 +23,11 @@ type Trial struct {
 	Number core.TrialNo
 	ID     string
 	State  core.State
-	// Params is a JSON object, nested as in the experiment file.
+	// Params is a JSON object, nested as in the experiment file: those of its last
+	// result, or what it begins with (B-154).
 	Params []byte
-	// Metrics are the last result's, by name.
+	// Metrics are the last result's, by name, and Iteration is its; Results is how many
+	// it has reported itself.
 	Metrics   []Metric
 	Iteration uint64
 	Results   uint32
@@ -39,8 +41,10 @@ type Trial struct {
 	// Started and Ended are zero before; Seconds is how long it has trained.
 	Started, Ended time.Time
 	Seconds        float64
-	// Checkpoint is the directory of the newest, or "".
-	Checkpoint string
+	// Checkpoint is the directory of the newest that it has made with Params, or "";
+	// CheckpointAt is its iteration.
+	Checkpoint   string
+	CheckpointAt uint64
 	// Exports are its models, by format.
 	Exports []Export
 	// Suggestion is the number of the suggestion that it is a run of, where
@@ -59,12 +63,7 @@ type Export struct {
 
 // Metric is the value of one of the last result's.
 func (t *Trial) Metric(name string) (float64, bool) {
-	for _, m := range t.Metrics {
-		if m.Name == name {
-			return m.Value, true
-		}
-	}
-	return 0, false
+	return metricOf(t.Metrics, name)
 }
 
 // Trial returns a trial, which must exist.
@@ -84,8 +83,8 @@ func (e *Experiment) Trial(no core.TrialNo) Trial {
 	if v.State.Final() {
 		t.Ended = e.replay.wall(v.Ended)
 	}
-	if v.Checkpoint.ID != 0 && e.elsewhere == nil {
-		t.Checkpoint = storage.FilesOf(e.CheckpointDir(v.Checkpoint))
+	if v.Own.ID != 0 && e.elsewhere == nil {
+		t.Checkpoint, t.CheckpointAt = e.checkpointDir(v.Own), v.Own.Iteration
 	}
 	for _, x := range e.replay.machine.Exports(no) {
 		made := exportOf(x, t.Dir)
@@ -95,6 +94,10 @@ func (e *Experiment) Trial(no core.TrialNo) Trial {
 		t.Exports = append(t.Exports, made)
 	}
 	return t
+}
+
+func (e *Experiment) checkpointDir(ref core.CheckpointRef) string {
+	return storage.FilesOf(e.CheckpointDir(ref))
 }
 
 func exportOf(x core.Export, trialDir string) Export {
@@ -133,8 +136,10 @@ type trialJSON struct {
 	Ended      *time.Time       `json:"ended"`
 	Seconds    Float            `json:"time_total_s"`
 	Checkpoint *string          `json:"checkpoint"`
-	Exports    []exportJSON     `json:"exports,omitempty"`
-	Suggestion *int             `json:"suggestion,omitempty"` // where suggestions have several runs
+	// CheckpointAt is where there is one.
+	CheckpointAt uint64       `json:"checkpoint_iteration,omitempty"`
+	Exports      []exportJSON `json:"exports,omitempty"`
+	Suggestion   *int         `json:"suggestion,omitempty"` // where suggestions have several runs
 }
 
 type exportJSON struct {
@@ -158,19 +163,29 @@ func (t *Trial) shape() trialJSON {
 	}
 	return trialJSON{Suggestion: suggestion, Trial: t.ID, Number: t.Number, State: t.State.String(), Params: t.Params, Metrics: metricsJSON(t.Metrics),
 		Iteration: t.Iteration, Results: t.Results, Failures: t.Failures, Unstarted: t.NeverStarted, Error: orNull(t.Error), Reason: orNull(t.Reason),
-		Dir: t.Dir, Started: timeOrNull(t.Started), Ended: timeOrNull(t.Ended), Seconds: Float(t.Seconds), Checkpoint: orNull(t.Checkpoint), Exports: t.exports()}
+		Dir: t.Dir, Started: timeOrNull(t.Started), Ended: timeOrNull(t.Ended), Seconds: Float(t.Seconds), Checkpoint: orNull(t.Checkpoint), CheckpointAt: t.CheckpointAt, Exports: t.exports()}
 }
 
 // MarshalJSON writes the stable shape of `trials --json`; what is not there is
 // null.
 func (t Trial) MarshalJSON() ([]byte, error) { return json.Marshal(t.shape()) }
 
-// Ranked is a trial with the value that it was ranked by. Where suggestions have
-// several runs it is the first of them, and the value is their mean.
+// Ranked is a trial with the value that it was ranked by: Params, Metrics, Iteration and
+// Checkpoint are those of that value. Where suggestions have several runs it is the first
+// of them, and the value is their mean.
 type Ranked struct {
 	Trial
 	Value float64
 	Scope Scope
+	// Last is the iteration of the trial's last result.
+	Last uint64
+	// Nearest is, where the value's own checkpoint is not there, the directory of the
+	// trial's checkpoint nearest to it that was made with the same parameters, or "";
+	// NearestAt is its iteration.
+	Nearest   string
+	NearestAt uint64
+	// Saves: the trial has made a checkpoint at some time.
+	Saves bool
 	// MeanOf are the runs that the value is the mean of; nil of a single trial.
 	MeanOf []core.TrialNo
 }
@@ -183,7 +198,10 @@ func (r Ranked) MarshalJSON() ([]byte, error) {
 		Scope Scope `json:"scope"`
 		// MeanOf are the runs that the value is the mean of.
 		MeanOf []core.TrialNo `json:"mean_of,omitempty"`
-	}{r.Trial.shape(), Float(r.Value), r.Scope, r.MeanOf})
+		// Nearest is where checkpoint is null.
+		Nearest   string `json:"nearest_checkpoint,omitempty"`
+		NearestAt uint64 `json:"nearest_iteration,omitempty"`
+	}{r.Trial.shape(), Float(r.Value), r.Scope, r.MeanOf, r.Nearest, r.NearestAt})
 }
 
 // Float is a number in JSON; NaN and infinities are strings.

@@ -64,6 +64,11 @@ func CheckFinished(t testing.TB, dir string, trials int) {
 	}
 }
 
+// apart says whether two attempts of a trial are in different stretches.
+func apart(e *analysis.Experiment, no core.TrialNo, a, b uint32) bool {
+	return slices.ContainsFunc(e.Machine().Stretches(no), func(s core.Stretch) bool { return s.Has(a) != s.Has(b) })
+}
+
 func checkResults(t testing.TB, e *analysis.Experiment, no core.TrialNo) {
 	t.Helper()
 	recorded, err := e.Results(no)
@@ -77,12 +82,13 @@ func checkResults(t testing.TB, e *analysis.Experiment, no core.TrialNo) {
 	}
 	checkTable(t, e, no, recorded)
 	var last uint64
+	attempt := uint32(1)
 	for i, r := range recorded {
 		// A trial that goes on from another's checkpoint has that one's iteration.
-		if r.Iteration != last+1 && (e.Config().Scheduler.Name != "pbt" || r.Iteration <= last) {
+		if r.Iteration != last+1 && !apart(e, no, attempt, r.Attempt) {
 			t.Errorf("trial %d: iteration %d follows %d", no, r.Iteration, last)
 		}
-		last = r.Iteration
+		last, attempt = r.Iteration, r.Attempt
 		w := written[i]
 		if number(w["iteration"]) != float64(r.Iteration) || number(w["attempt"]) != float64(r.Attempt) {
 			t.Errorf("trial %d, result %d: recorded iteration %d of attempt %d, written %v of %v", no, i+1, r.Iteration, r.Attempt, w["iteration"], w["attempt"])

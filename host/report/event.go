@@ -56,8 +56,13 @@ type Trial struct {
 	Dir     string // absolute
 	State   core.State
 	Attempt uint32
-	// Params is a JSON object, nested as in the experiment file.
+	// Params is a JSON object, nested as in the experiment file: those of its last
+	// result, or what it starts with (SawStarted).
 	Params []byte
+	// Since is the first attempt of the stretch that it is in: what earlier ones
+	// reported was measured with other parameters, or before it went on from another's
+	// checkpoint, and stays as it is (B-154).
+	Since uint32
 	// Error is why it failed; set with SawFailed.
 	Error string
 }
@@ -119,6 +124,8 @@ type Status struct {
 	Resources []resource.Usage
 	Elapsed   time.Duration // running time, counted across resumes
 	Best      *Best
+	// NoBest says why there is no Best.
+	NoBest string
 }
 
 // Best is the best trial so far, by its last, least, largest or mean value.

@@ -167,9 +167,9 @@ func (r *Rules) holds(p *expr.Program, m *core.Machine, x *inbox.Result) bool {
 	v := m.View(x.Trial)
 	iteration := x.Iteration
 	if iteration == 0 {
-		iteration = v.Iteration + 1
+		iteration = v.At + 1
 	}
-	ok, err := p.Bool(expr.Values{Params: r.file.Values(v.Params), Metrics: metricsOf(x.Metrics),
+	ok, err := p.Bool(expr.Values{Params: r.file.Values(m.Params(x.Trial)), Metrics: metricsOf(x.Metrics),
 		Vars: map[string]any{"iteration": int64(iteration), "time": seconds(v.TrainNS),
 			"training_iteration": int64(iteration), "time_total_s": seconds(v.TrainNS)}})
 	return err == nil && ok

@@ -145,6 +145,8 @@ func (b *Board) standing() report.Status {
 		if _, runs := m.Runs(no); runs > 1 {
 			s.Best.Runs = runs
 		}
+	} else {
+		s.Best, s.NoBest = nil, analysis.NoValue(m, s.Objective.Metric)
 	}
 	return s
 }

@@ -80,6 +80,7 @@ func (n *Narrator) Event(o core.Observation) report.Event {
 	}
 	switch o.Kind {
 	case core.SawStarted:
+		e.Trial.Params = n.machine.Params(o.Trial) // it has no result with them yet
 		e.Restored = n.begin(o)
 	case core.SawResult:
 		e.Result = n.result(o)
@@ -140,20 +141,20 @@ func (n *Narrator) track(no core.TrialNo) *track {
 // begin starts the counters of an attempt anew (B-055).
 func (n *Narrator) begin(o core.Observation) uint64 {
 	v, t := n.machine.View(o.Trial), n.track(o.Trial)
-	t.restored, t.fromCkpt = v.Iteration, v.Iteration > 0 || n.machine.From(o.Trial).ID != 0
+	t.restored, t.fromCkpt = v.At, v.At > 0 || n.machine.From(o.Trial).ID != 0
 	t.began, t.last = v.TrainNS, v.TrainNS
 	clear(t.sinceSums)
 	clear(t.sums)
-	n.machine.EachSummary(o.Trial, t.recall(n.machine))
+	n.machine.EachSummaryOfAll(o.Trial, t.recall(n.machine))
 	return t.restored
 }
 
-// recall sets the totals to those of the results that still count, which the
-// machine knows: what came after the checkpoint will be reported again (B-061).
+// recall makes the totals those of the results that still count, of all the trial's
+// stretches, which the machine knows: what came after the checkpoint will be reported again (B-061).
 func (t *track) recall(m *core.Machine) func(core.MetricID, stat.Summary) {
 	return func(id core.MetricID, s stat.Summary) {
 		if name, ok := counter(m.MetricName(id)); ok && s.Finite > 0 {
-			t.sums[name] = whole(float64(s.Mean * float64(s.Finite)))
+			t.sums[name] = float64(t.sums[name] + whole(float64(s.Mean*float64(s.Finite))))
 		}
 	}
 }

@@ -28,8 +28,11 @@ var eventKinds = [...]sdk.EventKind{
 	core.SawRequeued: sdk.TrialRequeued, core.SawEnd: sdk.ExperimentEnded, core.SawSearchEnded: sdk.SearchEnded,
 }
 
-// Event translates an observation for a plugin with these traits.
-func (t *Translator) Event(o core.Observation, traits sdk.Traits) (sdk.Event, error) {
+// Event translates an observation for a plugin with these traits, of the searcher or the
+// scheduler (to). A searcher hears what came of its suggestion; where a scheduler has let the
+// trial go on with other parameters, or from another's checkpoint, that is what the trial
+// had reported before (B-154).
+func (t *Translator) Event(o core.Observation, to core.Audience, traits sdk.Traits) (sdk.Event, error) {
 	e := sdk.Event{Number: o.Number, Kind: eventKinds[o.Kind], Trial: uint32(o.Trial),
 		Attempt: o.Attempt, Iteration: o.Iteration, Reason: o.Reason}
 	if o.Learned {
@@ -57,7 +60,26 @@ func (t *Translator) Event(o core.Observation, traits sdk.Traits) (sdk.Event, er
 			e.Losses = t.lastLosses(o.Trial)
 		}
 	}
+	if to == core.ToSearcher {
+		t.asSuggested(&e, o)
+	}
 	return e, err
+}
+
+// asSuggested tells of the end of a trial that went on otherwise as of its suggestion's.
+func (t *Translator) asSuggested(e *sdk.Event, o core.Observation) {
+	ended := o.Kind == core.SawCompleted || o.Kind == core.SawFailed || o.Kind == core.SawRemoved
+	if !ended || t.Machine.View(o.Trial).Since <= 1 {
+		return
+	}
+	s, ok := t.Machine.Suggested(o.Trial)
+	e.Iteration, e.Seconds = 0, 0
+	if ok {
+		e.Iteration, e.Seconds = s.Iteration, seconds(s.TrainNS)
+	}
+	if e.Losses != nil {
+		e.Losses = t.suggestedLosses(o.Trial)
+	}
 }
 
 // learned tells of a trial of another experiment.
@@ -82,7 +104,7 @@ func (t *Translator) together(e *sdk.Event, o core.Observation) (err error) {
 	var list [][]float64
 	for no := o.Trial; no < o.Trial+core.TrialNo(o.Runs); no++ {
 		e.Seconds += seconds(t.Machine.TrainNS(no))
-		if losses := t.lastLosses(no); losses != nil && t.Machine.Counts(no) {
+		if losses := t.suggestedLosses(no); losses != nil && t.Machine.Counts(no) {
 			list = append(list, losses)
 		}
 	}
@@ -149,11 +171,25 @@ func (t *Translator) lastLosses(no core.TrialNo) []float64 {
 	if t.Machine.View(no).Results == 0 {
 		return nil
 	}
+	return t.lossesOf(func(id core.MetricID) (stat.Summary, bool) { return t.Machine.Summary(no, id) })
+}
+
+// suggestedLosses are those of the last result that is of the suggestion; nil when there is
+// none.
+func (t *Translator) suggestedLosses(no core.TrialNo) []float64 {
+	s, ok := t.Machine.Suggested(no)
+	if !ok {
+		return nil
+	}
+	return t.lossesOf(func(id core.MetricID) (stat.Summary, bool) { return t.Machine.SummaryIn(&s, id) })
+}
+
+func (t *Translator) lossesOf(summary func(core.MetricID) (stat.Summary, bool)) []float64 {
 	objectives, ids := t.Machine.Spec().Objectives, t.Machine.Objectives()
 	losses := make([]float64, len(objectives))
 	for i, o := range objectives {
 		x := math.NaN()
-		if s, ok := t.Machine.Summary(no, ids[i]); ok {
+		if s, ok := summary(ids[i]); ok {
 			x = s.Last
 		}
 		losses[i] = loss(o, x)

@@ -186,6 +186,9 @@ func (w *Writer) do(a core.Action) {
 		}
 	case core.SaveAttempt:
 		w.Event(&core.CheckpointSaved{Trial: a.Trial, Attempt: a.Attempt, ID: a.ID, Iteration: a.Iteration, Bytes: 1000})
+		if w.Files {
+			check(os.MkdirAll(storage.CheckpointFiles(w.trialDir(a.Trial), a.ID), 0o700))
+		}
 	case core.StopAttempt:
 		if a.SaveID != 0 {
 			w.Event(&core.SaveFailed{Trial: a.Trial, Attempt: a.Attempt, ID: a.SaveID, Error: "no formula can be saved"})
@@ -208,8 +211,12 @@ func (w *Writer) suggest(a core.AskSearcher) {
 	w.Event(answer)
 }
 
+func (w *Writer) trialDir(no core.TrialNo) string {
+	return w.Dir.Trial(naming.Dir(w.Experiment, w.seed, uint32(no), w.Machine.FirstParams(no), w.Machine.Dirs(no)))
+}
+
 func (w *Writer) makeTrial(no core.TrialNo) {
-	dir := w.Dir.Trial(naming.Dir(w.Experiment, w.seed, uint32(no), w.Machine.FirstParams(no), w.Machine.Dirs(no)))
+	dir := w.trialDir(no)
 	check(w.Dir.MakeTrialDir(dir, w.Machine.Params(no)))
 	check(os.WriteFile(filepath.Join(dir, "stdout"), fmt.Appendf(nil, "training trial %d\n", no), 0o600))
 	if text := w.Fails[no]; text != "" {

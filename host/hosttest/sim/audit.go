@@ -48,6 +48,7 @@ func (b *books) stepped() {
 		b.keep = math.MaxInt // a bound that is new counts from the next one on
 	}
 	b.keepsFew(b.keep)
+	b.belongs()
 	for no, p := range b.w.procs {
 		if m.State(no) != core.Running || m.View(no).Attempt != p.attempt {
 			b.fail("attempt %d of trial %d runs, which is %s at attempt %d", p.attempt, no, m.State(no), m.View(no).Attempt)

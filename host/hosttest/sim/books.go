@@ -46,11 +46,12 @@ type books struct {
 	answers
 	states   []core.State
 	attempts []uint32
-	keep     int             // the most checkpoints of a trial that were ever allowed
-	begun    map[attempt]int // attempts that were started, by event
-	deletes  map[ckpt]int    // checkpoints to be deleted, by event
-	actions  []uint64        // of each event
-	marks    map[int]uint64  // the state after an event
+	keep     int                // the most checkpoints of a trial that were ever allowed
+	begun    map[attempt]int    // attempts that were started, by event
+	with     map[attempt][]byte // their parameters
+	deletes  map[ckpt]int       // checkpoints to be deleted, by event
+	actions  []uint64           // of each event
+	marks    map[int]uint64     // the state after an event
 }
 
 type attempt struct {
@@ -99,7 +100,7 @@ func (c *chain) cut(events int) {
 }
 
 func newBooks(w *world) *books {
-	return &books{w: w, reports: map[uint64]uint64{}, begun: map[attempt]int{}, deletes: map[ckpt]int{}, marks: map[int]uint64{},
+	return &books{w: w, reports: map[uint64]uint64{}, begun: map[attempt]int{}, with: map[attempt][]byte{}, deletes: map[ckpt]int{}, marks: map[int]uint64{},
 		ledger: newLedger(), answers: newAnswers()}
 }
 
@@ -308,7 +309,7 @@ func (b *books) did(a core.Action) {
 		if event, twice := b.begun[k]; twice {
 			b.fail("attempt %d of trial %d is started by event %d and by event %d", a.Attempt, a.Trial, event, n)
 		}
-		b.begun[k] = n
+		b.begun[k], b.with[k] = n, b.machine.Params(a.Trial)
 	case core.DeleteCheckpoint:
 		b.deletes[ckpt{a.Trial, a.ID}] = n
 	}
@@ -318,10 +319,10 @@ func (b *books) did(a core.Action) {
 func (b *books) told(o core.Observation) {
 	n := b.applied
 	if o.To&core.ToSearcher != 0 {
-		b.searcher.add(b.expected(o), n)
+		b.searcher.add(b.expected(o, core.ToSearcher), n)
 	}
 	if o.To&core.ToScheduler != 0 && !b.machine.Spec().Quiet {
-		b.scheduler.add(b.expected(o), n)
+		b.scheduler.add(b.expected(o, core.ToScheduler), n)
 		b.due[o.Number] = o.Due
 	}
 	if o.To&core.ToReporters != 0 {

@@ -17,7 +17,7 @@ var kinds = map[core.ObservationKind]sdk.EventKind{
 
 // expected is what plugins are told of an observation, but for the metrics beside the
 // objective. It looks at the machine right after the event.
-func (b *books) expected(o core.Observation) sdk.Event {
+func (b *books) expected(o core.Observation, to core.Audience) sdk.Event {
 	e := sdk.Event{Number: o.Number, Kind: kinds[o.Kind], Trial: uint32(o.Trial), Attempt: o.Attempt, Iteration: o.Iteration, Reason: o.Reason}
 	runs := []core.TrialNo{o.Trial}
 	if o.Runs > 0 { // of one suggestion, told together
@@ -41,6 +41,9 @@ func (b *books) expected(o core.Observation) sdk.Event {
 	}
 	if o.Runs > 0 && o.Kind != core.SawAdded {
 		e.Seconds = b.trained(runs)
+	}
+	if to == core.ToSearcher {
+		b.asSuggested(&e, o)
 	}
 	return e
 }
@@ -78,6 +81,13 @@ func (b *books) meanLoss(runs []core.TrialNo, counting bool) []float64 {
 	sum, n := 0.0, 0
 	for _, no := range runs {
 		if v := b.machine.View(no); v.Results == 0 || counting && !b.machine.Counts(no) {
+			continue
+		}
+		if counting { // of a suggestion
+			if s, ok := b.machine.Suggested(no); ok {
+				sum += b.suggestedLoss(no, &s)
+				n++
+			}
 			continue
 		}
 		last := math.NaN()

@@ -10,7 +10,9 @@
 // (seconds since 1970), pid and host; after a restore also
 // iterations_since_restore and time_since_restore (seconds). NaN and infinities
 // are the strings "NaN", "Infinity", "-Infinity". Parameters are in params.json
-// and not repeated.
+// and not repeated, but for a trial that a scheduler let go on with other parameters
+// or from another's checkpoint: params.json has those of its newest results then, and
+// trial_params those of each result from the first change on.
 //
 // A metric that is named like a field of the host, or like a total that the host
 // keeps, is written as "metric/NAME". Of two metrics with one name the later
@@ -33,7 +35,8 @@
 // # What restarts do
 //
 // A trial that goes on from iteration k reports what comes after k again. The
-// lines of earlier attempts after k are taken out when it starts (B-061).
+// lines of earlier attempts after k are taken out when it starts (B-061). What a trial had
+// reported before it went on from another's checkpoint or with other parameters stays.
 //
 // done of the last line becomes true when the trial ends well (B-012).
 //

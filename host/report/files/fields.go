@@ -26,6 +26,14 @@ type fields struct {
 	all             []field  // metrics, then totals
 }
 
+// paramsField has the parameters of a result that was not measured with those that its
+// trial began with.
+const paramsField = "trial_params"
+
+func (f *fields) has(name string) bool {
+	return slices.ContainsFunc(f.all, func(x field) bool { return x.name == name })
+}
+
 type field struct {
 	name   string
 	json   []byte // `,"name":`

@@ -58,6 +58,9 @@ func appendJSON(b []byte, e *report.Event, f *fields) []byte {
 	b = appendTimestamp(append(b, `,"timestamp":`...), e)
 	b = strconv.AppendUint(append(b, `,"pid":`...), uint64(r.PID), 10)
 	b = jsontext.AppendString(append(b, `,"host":`...), r.Host)
+	if e.Trial.Since > 1 && len(e.Trial.Params) > 0 && !f.has(paramsField) {
+		b = append(append(b, `,"`+paramsField+`":`...), e.Trial.Params...)
+	}
 	if r.Restored {
 		b = strconv.AppendUint(append(b, `,"iterations_since_restore":`...), r.IterationsSinceRestore, 10)
 		b = jsontext.AppendFloat(append(b, `,"time_since_restore":`...), r.TimeSinceRestore)
@@ -69,7 +72,7 @@ func appendJSON(b []byte, e *report.Event, f *fields) []byte {
 // the host nor a metric has.
 func appendValues(b, values []byte, f *fields) []byte {
 	jsontext.Members(values, func(name string, value []byte) {
-		if slices.Contains(hostFields, name) || slices.ContainsFunc(f.all, func(x field) bool { return x.name == name }) {
+		if slices.Contains(hostFields, name) || name == paramsField || slices.ContainsFunc(f.all, func(x field) bool { return x.name == name }) {
 			name = valuePrefix + name
 		}
 		b = append(jsontext.AppendString(append(b, ','), name), ':')

@@ -143,10 +143,16 @@ func (r *Reporter) write(e *report.Event) error {
 		f := r.naming.of(e.Result)
 		return r.change(e, func(t *table) error { return t.add(e, f) })
 	case core.SawCompleted, core.SawRemoved:
+		if err := settleParams(e); err != nil {
+			return err
+		}
 		if e.Trial.Attempt > 0 {
 			return r.end(e, func(t *table) error { return t.finish(e) })
 		}
 	case core.SawPaused, core.SawRequeued, core.SawFailed:
+		if err := settleParams(e); err != nil {
+			return err
+		}
 		if e.Trial.Attempt > 0 {
 			return r.end(e, func(*table) error { return nil })
 		}
@@ -225,7 +231,7 @@ func copyOf(events []report.Event) []report.Event {
 	events = slices.Clone(events)
 	for i := range events {
 		e := &events[i]
-		e.Trial.Params = nil // not written here
+		e.Trial.Params = slices.Clone(e.Trial.Params)
 		if e.Result != nil {
 			r := *e.Result
 			r.Metrics, r.Totals, r.Values = slices.Clone(r.Metrics), slices.Clone(r.Totals), slices.Clone(r.Values)

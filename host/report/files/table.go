@@ -216,14 +216,14 @@ func (t *table) fill(e *report.Event, f *fields) {
 }
 
 // cut takes out what attempts before e reported after the iteration that e
-// goes on from (B-061).
+// goes on from (B-061), but for those of earlier stretches, which are not repeated.
 func (t *table) cut(e *report.Event) error {
 	if err := t.ready(); err != nil || !t.rows {
 		return err
 	}
 	again := func(line []byte) bool {
 		m, ok := readMark(line, before[t.format])
-		return ok && m.event < e.Number && m.attempt < e.Trial.Attempt && m.iteration > e.Restored
+		return ok && m.event < e.Number && m.attempt < e.Trial.Attempt && m.attempt >= e.Trial.Since && m.iteration > e.Restored
 	}
 	any := false
 	if err := eachLine(t.file, t.size, func(line []byte) error { any = any || again(line); return nil }); err != nil || !any {

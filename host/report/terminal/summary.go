@@ -111,7 +111,11 @@ func (s *summary) bestTrial() {
 		return
 	}
 	if best == nil {
-		s.item("best", "no trial has reported "+clean(s.Status.Objective.Metric))
+		why := s.Status.NoBest
+		if why == "" {
+			why = "no trial has reported " + s.Status.Objective.Metric
+		}
+		s.item("best", clean(why))
 		return
 	}
 	s.item("best", fmt.Sprintf("%s by %s (%s)",

@@ -1,0 +1,48 @@
+package analysis
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+
+	"github.com/tunehost/tunehost/core"
+)
+
+// NoValue says why no trial has a finite value of a metric, "" for the (first) objective's.
+func (e *Experiment) NoValue(metric string) string {
+	return NoValue(e.Machine(), cmp.Or(metric, e.Objectives()[0].Metric))
+}
+
+// NoValue says why no trial of a machine has a finite value of a metric: nothing was reported,
+// or nothing that can be compared (B-015).
+func NoValue(m *core.Machine, metric string) string {
+	if _, runs := m.Runs(0); runs > 1 && m.Metric(metric) != 0 {
+		return "no suggestion has a finite mean of " + metric + " over its runs yet"
+	}
+	id, all, nan := m.Metric(metric), uint64(0), uint64(0)
+	for no := core.TrialNo(0); id != 0 && int(no) < m.Trials(); no++ {
+		for _, s := range m.Stretches(no) {
+			sum, _ := m.SummaryIn(&s, id)
+			all += uint64(sum.Count)
+			if sum.Finite == 0 && math.IsNaN(sum.Min) {
+				nan += uint64(sum.Count)
+			}
+			if sum.Finite > 0 {
+				return "no trial has a finite last value of " + metric + "; see --scope min, max or mean"
+			}
+		}
+	}
+	return nothingFinite(metric, all, nan)
+}
+
+func nothingFinite(metric string, all, nan uint64) string {
+	switch {
+	case all == 0:
+		return "no trial has reported a value of " + metric + " yet"
+	case all == nan && all == 1:
+		return "the only result of " + metric + " was NaN"
+	case all == nan:
+		return fmt.Sprintf("all %d results of %s were NaN", all, metric)
+	}
+	return fmt.Sprintf("none of the %d results of %s was finite", all, metric)
+}
