@@ -72,6 +72,7 @@ at a time as fit, and finds the best.`,
 	add(looking, a.lsCommand(), a.statusCommand(), a.trialsCommand(), a.bestCommand(), a.importanceCommand(), a.lineageCommand(), a.logsCommand(), a.watchCommand(), a.journalCommand(), a.replayCommand())
 	add(steering, a.stopCommand(), a.interruptCommand(), a.pauseCommand(), a.unpauseCommand(), a.retryCommand(), a.addCommand())
 	add(other, a.reportCommand(), a.pluginsCommand(), a.conformanceCommand(), a.schemaCommand(), a.doctorCommand(), a.versionCommand())
+	a.completions(root)
 	root.SetHelpCommandGroupID(other)
 	root.SetCompletionCommandGroupID(other)
 	root.SetIn(a.in)

@@ -2,12 +2,15 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"os/signal"
 	"path/filepath"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/tunehost/tunehost/core"
@@ -15,65 +18,127 @@ import (
 	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
+// logging says what of the output is printed.
+type logging struct {
+	onlyOut, onlyErr, follow bool
+	rank                     uint16
+}
+
+func (l *logging) stdout() bool { return l.onlyOut || !l.onlyErr }
+func (l *logging) stderr() bool { return l.onlyErr || !l.onlyOut }
+
 func (a *app) logsCommand() *cobra.Command {
-	var onlyOut, onlyErr bool
-	var rank uint16
+	var l logging
 	cmd := &cobra.Command{
-		Use:   "logs DIR TRIAL",
+		Use:   "logs DIR [TRIAL]",
 		Short: "What a trial has printed",
-		Long:  "What a trial has printed, and why it failed if it did. TRIAL is a number or an id.",
+		Long: `What a trial has printed, and why it failed if it did. TRIAL is a number or an id.
+
+With --follow it goes on with what the trial prints until it ends; without TRIAL with
+what all trials print from now on, each line with its trial's number, until the host
+ends.`,
 		Example: `  tunehost logs results/digits 17
   tunehost logs results/digits 17 --stderr
-  tunehost logs results/digits 17 --rank 1`,
-		Args: wants(2, 2),
+  tunehost logs results/digits 17 --rank 1
+  tunehost logs results/digits --follow`,
+		Args: wants(1, 2),
 		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 1 && !l.follow {
+				return usage("logs: which trial? expected: tunehost logs DIR TRIAL, or --follow for all")
+			}
 			return a.withHere(args[0], "what trials print stays there", func(e *analysis.Experiment) error {
+				if len(args) == 1 {
+					return a.followAll(e, &l)
+				}
 				no, err := e.Find(args[1])
 				if err != nil {
 					return asUsage(err)
 				}
-				return a.logs(e, no, rank, onlyOut == onlyErr || onlyOut, onlyOut == onlyErr || onlyErr)
+				return a.logs(e, no, &l)
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&onlyOut, "stdout", false, "only its standard output")
-	cmd.Flags().BoolVar(&onlyErr, "stderr", false, "only its standard error")
-	cmd.Flags().Uint16Var(&rank, "rank", 0, "of a trial with workers: which of them")
+	flags := cmd.Flags()
+	flags.BoolVar(&l.onlyOut, "stdout", false, "only its standard output")
+	flags.BoolVar(&l.onlyErr, "stderr", false, "only its standard error")
+	flags.BoolVarP(&l.follow, "follow", "f", false, "go on with what is printed")
+	flags.Uint16Var(&l.rank, "rank", 0, "of a trial with workers: which of them")
 	return cmd
 }
 
-func (a *app) logs(e *analysis.Experiment, no core.TrialNo, rank uint16, stdout, stderr bool) error {
+func (a *app) logs(e *analysis.Experiment, no core.TrialNo, l *logging) error {
 	t := e.Trial(no)
-	log := e.Config().Log
-	if !log.On {
-		return usage("%s: its output was not kept: the experiment says log: false", title(&t))
+	names, err := logFiles(e, title(&t), l)
+	if err != nil {
+		return err
 	}
-	var names []string
-	if stdout {
-		names = append(names, cmp.Or(log.Stdout, "stdout"))
+	if err := knownRank(e, &t, l.rank, names[0]); err != nil {
+		return err
 	}
-	if name := cmp.Or(log.Stderr, "stderr"); stderr && (len(names) == 0 || names[0] != name) {
-		names = append(names, name)
-	}
-	if rank > 0 {
-		if p := e.Config().Placement; p == nil || !p.Workers {
-			return usage("%s has one process: the experiment starts no workers (placement.workers)", title(&t))
-		}
-		for i := range names {
-			names[i] += fmt.Sprintf(".%d", rank)
-		}
-		if _, err := nolink.Lstat(filepath.Join(t.Dir, names[0])); err != nil && int(rank) >= len(e.Config().Placement.Bundles) {
-			return usage("%s has no rank %d: its workers are 0 to %d", title(&t), rank, len(e.Config().Placement.Bundles)-1)
-		}
+	if l.follow {
+		return a.follow(&following{app: a, e: e, names: names, trial: &no})
 	}
 	printed, err := a.printLogs(t.Dir, names)
 	if err != nil {
 		return err
 	}
-	if t.Error != "" && stderr {
+	if t.Error != "" && l.stderr() {
 		fmt.Fprintf(a.err, "%s failed: %s\n", title(&t), clean(t.Error))
 	} else if !printed {
 		fmt.Fprintf(a.err, "%s has printed nothing\n", title(&t))
+	}
+	return nil
+}
+
+// followAll prints what all trials print from now on.
+func (a *app) followAll(e *analysis.Experiment, l *logging) error {
+	names, err := logFiles(e, "the trials", l)
+	if err != nil {
+		return err
+	}
+	if state := e.State(); state != analysis.Running {
+		return usage("%s is %s: no trial prints anything; `tunehost logs %s TRIAL` shows what one has printed", e.Name(), state, shellWord(e.Place()))
+	}
+	return a.follow(&following{app: a, e: e, names: names})
+}
+
+func (a *app) follow(f *following) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return f.until(ctx)
+}
+
+// logFiles are the names of the files in a trial's directory.
+func logFiles(e *analysis.Experiment, whose string, l *logging) (names []string, err error) {
+	log := e.Config().Log
+	if !log.On {
+		return nil, usage("%s: its output was not kept: the experiment says log: false", whose)
+	}
+	if l.stdout() {
+		names = append(names, cmp.Or(log.Stdout, "stdout"))
+	}
+	if name := cmp.Or(log.Stderr, "stderr"); l.stderr() && (len(names) == 0 || names[0] != name) {
+		names = append(names, name)
+	}
+	for i := range names {
+		if l.rank > 0 {
+			names[i] += fmt.Sprintf(".%d", l.rank)
+		}
+	}
+	return names, nil
+}
+
+// knownRank refuses the rank of a worker that there is not; file is one that it would have.
+func knownRank(e *analysis.Experiment, t *analysis.Trial, rank uint16, file string) error {
+	if rank == 0 {
+		return nil
+	}
+	p := e.Config().Placement
+	if p == nil || !p.Workers {
+		return usage("%s has one process: the experiment starts no workers (placement.workers)", title(t))
+	}
+	if _, err := nolink.Lstat(filepath.Join(t.Dir, file)); err != nil && int(rank) >= len(p.Bundles) {
+		return usage("%s has no rank %d: its workers are 0 to %d", title(t), rank, len(p.Bundles)-1)
 	}
 	return nil
 }

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/analysis"
+	"github.com/tunehost/tunehost/host/mirror"
+	"github.com/tunehost/tunehost/host/naming"
+)
+
+// Shells ask for the words that may come next: names of experiments, trials, metrics,
+// parameters and plugins that there are. What cannot be read has none: completing never
+// complains.
+
+// words are what may come next, each perhaps with a tab and what it is.
+type words = []string
+
+// maxWords is how many trials are offered: nobody reads more.
+const maxWords = 500
+
+// completions teaches the commands what their arguments and flags may be.
+func (a *app) completions(root *cobra.Command) {
+	for _, cmd := range root.Commands() {
+		use := strings.Fields(cmd.Use)
+		switch {
+		case len(use) < 2:
+		case use[1] == "FILE" || use[1] == "FILE|-" || use[1] == "[FILE]":
+			cmd.ValidArgsFunction = yamlFiles
+		case use[1] == "DIR" || use[1] == "[DIR]":
+			cmd.ValidArgsFunction = a.inDir(cmd.Name())
+		}
+		a.completeFlags(cmd)
+	}
+	if describe, _, err := root.Find([]string{"plugins", "describe"}); err == nil {
+		describe.ValidArgsFunction = a.pluginNames
+	}
+	if c, _, err := root.Find([]string{"conformance"}); err == nil {
+		c.ValidArgsFunction = a.pluginNames
+	}
+}
+
+func yamlFiles(_ *cobra.Command, args []string, _ string) (words, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return words{"yaml", "yml", "json"}, cobra.ShellCompDirectiveFilterFileExt
+}
+
+// inDir completes an experiment's directory, then what the command takes of it.
+func (a *app) inDir(command string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, begun string) (words, cobra.ShellCompDirective) {
+		switch {
+		case len(args) == 0:
+			return experimentDirs(begun)
+		case command == "add":
+			return a.look(args[0], paramWords), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+		case len(args) == 1 && trialStates[command] != nil:
+			return a.look(args[0], trialWords(trialStates[command])), cobra.ShellCompDirectiveNoFileComp
+		}
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+var anyState = []core.State{core.Pending, core.Running, core.Paused, core.Terminated, core.Errored}
+
+// trialStates are those of the trials that a command takes.
+var trialStates = map[string][]core.State{
+	"stop": {core.Pending, core.Running, core.Paused}, "pause": {core.Pending, core.Running}, "unpause": {core.Paused},
+	"retry": {core.Errored}, "logs": anyState, "journal": anyState, "lineage": anyState,
+}
+
+// experimentDirs are those in the directory that is begun, or in ./results; where there
+// are none, any directory will do.
+func experimentDirs(begun string) (words, cobra.ShellCompDirective) {
+	parent := filepath.Dir(begun)
+	if strings.HasSuffix(begun, "/") {
+		parent = filepath.Clean(begun)
+	}
+	var dirs words
+	for _, place := range slices.Compact([]string{parent, "results"}) {
+		found, _ := experiments(place) // what cannot be read has none
+		for _, dir := range found {
+			if strings.HasPrefix(dir, begun) && !slices.Contains(dirs, dir) {
+				dirs = append(dirs, dir)
+			}
+		}
+	}
+	if len(dirs) == 0 {
+		return nil, cobra.ShellCompDirectiveFilterDirs
+	}
+	return dirs, cobra.ShellCompDirectiveNoFileComp
+}
+
+// look reads an experiment of this machine for its words.
+func (a *app) look(dir string, read func(*analysis.Experiment) words) words {
+	if mirror.IsURL(dir) {
+		return nil
+	}
+	e, err := analysis.Open(dir)
+	if err != nil {
+		return nil
+	}
+	defer e.Close()
+	return read(e)
+}
+
+// trialWords are the numbers of trials, the newest first, with their states and parameters.
+func trialWords(states []core.State) func(*analysis.Experiment) words {
+	return func(e *analysis.Experiment) (list words) {
+		for no := core.TrialNo(e.Machine().Trials()); no > 0 && len(list) < maxWords; no-- {
+			t := e.Trial(no - 1)
+			if slices.Contains(states, t.State) {
+				list = append(list, fmt.Sprintf("%d\t%s %s %s", t.Number, t.ID, t.State, paramsOf(e, &t)))
+			}
+		}
+		return list
+	}
+}
+
+func paramsOf(e *analysis.Experiment, t *analysis.Trial) string {
+	values := e.Config().Values(t.Params)
+	var parts []string
+	for i := range e.Config().Space.Params {
+		if v, ok := values[e.Config().Space.Params[i].Name]; ok {
+			parts = append(parts, e.Config().Space.Params[i].Name+"="+naming.Brief(v))
+		}
+	}
+	return clean(strings.Join(parts, " "))
+}
+
+// paramWords are the beginnings of NAME=VALUE.
+func paramWords(e *analysis.Experiment) (list words) {
+	for i := range e.Config().Space.Params {
+		list = append(list, clean(e.Config().Space.Params[i].Name)+"=")
+	}
+	return list
+}
+
+func metricWords(e *analysis.Experiment) words { return cleaned(e.MetricNames()) }
+
+// sortWords are what trials can be sorted by.
+func sortWords(e *analysis.Experiment) words {
+	return cleaned(slices.Concat(e.MetricNames(), e.ParamNames(), analysis.SortKeys))
+}
+
+// cleaned are names that programs had a hand in, made harmless for a shell's menu.
+func cleaned(names []string) (list words) {
+	for _, name := range names {
+		list = append(list, clean(name))
+	}
+	return list
+}
+
+// completeFlags is for the flags whose values are names.
+func (a *app) completeFlags(cmd *cobra.Command) {
+	fixed := map[string]words{"resume": resumeModes, "scope": {"last", "min", "max", "mean", "mean5", "mean10", "all"}, "mode": {"min", "max"}}
+	read := map[string]func(*analysis.Experiment) words{"metric": metricWords, "sort": sortWords,
+		"retry": trialWords([]core.State{core.Errored}), "clone": trialWords(anyState)}
+	for name, list := range fixed {
+		if cmd.Flags().Lookup(name) != nil {
+			_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp))
+		}
+	}
+	for name, f := range read {
+		if cmd.Flags().Lookup(name) != nil {
+			_ = cmd.RegisterFlagCompletionFunc(name, a.ofDir(f))
+		}
+	}
+}
+
+// ofDir completes a flag by the experiment that the command line names before it.
+func (a *app) ofDir(read func(*analysis.Experiment) words) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, _ string) (words, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return a.look(args[0], read), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// pluginNames are those of the plugins around here; a path will do, too.
+func (a *app) pluginNames(_ *cobra.Command, args []string, _ string) (list words, _ cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	f, err := found()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	all, _ := f.All()
+	for i := range all {
+		list = append(list, clean(all[i].Name))
+	}
+	return list, cobra.ShellCompDirectiveDefault
+}
