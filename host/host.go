@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -133,11 +134,14 @@ func Run(ctx context.Context, o Options) (Ended, error) {
 
 // turn runs a session to its end.
 func turn(ctx context.Context) func(*session, error) (Ended, error) {
-	return func(s *session, err error) (Ended, error) {
-		if err != nil {
-			return Ended{}, err
+	return func(s *session, failed error) (ended Ended, err error) {
+		if failed != nil {
+			return Ended{}, failed
 		}
-		defer s.close()
+		defer func() {
+			s.close()
+			err = cmp.Or(err, s.unclosed)
+		}()
 		return s.run(ctx)
 	}
 }

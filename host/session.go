@@ -86,14 +86,15 @@ type session struct {
 	// rig is what stands for a machine; nil: this one is real.
 	rig *Rig
 
-	last    int64 // running time of the last event recorded by an earlier host
-	begun   bool  // an earlier host has recorded something
-	given   int   // points of the file that are trials already
-	untold  []consulting.ScheduleWork
-	early   []report.Event // observations made before the drivers run
-	failure chan error
-	summed  sync.Once // the last word was said
-	broken  bool      // it ended with an error, which was told
+	last     int64 // running time of the last event recorded by an earlier host
+	begun    bool  // an earlier host has recorded something
+	given    int   // points of the file that are trials already
+	untold   []consulting.ScheduleWork
+	early    []report.Event // observations made before the drivers run
+	failure  chan error
+	summed   sync.Once // the last word was said
+	broken   bool      // it ended with an error, which was told
+	unclosed error     // the record's last
 	// reported is the last event that the files are known to have, toldBefore
 	// the last one of earlier hosts.
 	reported, toldBefore uint64
@@ -203,7 +204,7 @@ func (s *session) close() {
 	s.claims.Leave()
 	if s.record != nil {
 		if err := s.record.Close(); err != nil && !s.broken && !errors.Is(err, journal.ErrClosed) {
-			s.log.Error(err.Error())
+			s.unclosed = unrecorded(err)
 		}
 	}
 	s.remote.close()

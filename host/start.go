@@ -282,8 +282,8 @@ func (s *session) makeCrew() {
 
 func (s *session) publisher() *telling.Publisher {
 	return telling.NewPublisher(telling.PublisherOptions{
-		Sync:   func() error { return s.record.Sync() },
-		Fail:   func(err error) { s.fail(unrecorded(err)) },
+		Sync:   s.sync,
+		Fail:   s.fail,
 		Synced: s.remote.wake, Clock: s.clock})
 }
 
@@ -361,6 +361,9 @@ func (s *session) run(ctx context.Context) (Ended, error) {
 		s.board.Write(true) // what is shown last is how it ended
 	}
 	s.stopDrivers(err != nil)
+	if err == nil {
+		err = s.missing()
+	}
 	if s.remote != nil {
 		s.options.Exit.remind() // copying may take a while
 		s.remote.finish(s)
@@ -371,6 +374,41 @@ func (s *session) run(ctx context.Context) (Ended, error) {
 		s.sumUp()
 	}
 	return s.ended(), err
+}
+
+// sync makes the record safe, and looks whether what trials write to is still there.
+func (s *session) sync() error {
+	if err := s.record.Sync(); err != nil {
+		return unrecorded(err)
+	}
+	return s.housed()
+}
+
+// housed is an error where the trials' directories were taken away.
+func (s *session) housed() error {
+	if s.lock == nil || s.experiment.Trainable == nil {
+		return nil
+	}
+	if err := s.dir.Check(); err != nil {
+		return fmt.Errorf("no trial can go on, and everything is stopped: %w", err)
+	}
+	return nil
+}
+
+// missing says what went wrong since the loop has ended, or was taken away without being
+// needed any more: an end in order is one of which all is there.
+func (s *session) missing() error {
+	select {
+	case err := <-s.failure:
+		return err
+	default:
+	}
+	if j, ok := s.record.(interface{ Check() error }); ok && s.lock != nil {
+		if err := j.Check(); err != nil {
+			return unrecorded(err)
+		}
+	}
+	return s.housed()
 }
 
 func (s *session) startDrivers(ctx context.Context) {

@@ -183,6 +183,17 @@ func (e GoneError) Error() string {
 	return string(e) + " was removed or moved away while it was written to; if it was moved, put it back and go on"
 }
 
+// ChangedError is a file of the journal that somebody else has written to or cut.
+type ChangedError struct {
+	Name       string
+	Size, Left int64
+}
+
+// Error implements error.
+func (e ChangedError) Error() string {
+	return fmt.Sprintf("%s was changed by somebody else: it has %d bytes, and %d were written", e.Name, e.Size, e.Left)
+}
+
 type osFile struct {
 	*os.File
 	dir *Dir
@@ -195,6 +206,15 @@ func (f osFile) Size() (int64, error) {
 	}
 	if !info.Mode().IsRegular() {
 		return 0, fmt.Errorf("%s is no regular file", f.Name())
+	}
+	return info.Size(), nil
+}
+
+// Length is the file's size, whoever has written to it.
+func (f osFile) Length() (int64, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
 	}
 	return info.Size(), nil
 }

@@ -67,6 +67,28 @@ func TestDirTakenAway(t *testing.T) {
 	}
 }
 
+// What somebody else has cut off, nothing that is written after it makes good: it is said at the next append or
+// sync, and at the last look.
+func TestDirCutByAnother(t *testing.T) {
+	for name, next := range map[string]func(*journal.Journal) error{
+		"append": func(j *journal.Journal) error { _, err := j.Append(batch(0, 2, 1)); return err },
+		"check":  (*journal.Journal).Check,
+		"close":  (*journal.Journal).Close,
+	} {
+		path := filepath.Join(t.TempDir(), "journal")
+		j := mustCreate(t, makeDir(t, path))
+		mustAppend(t, j, 1)
+		must(t, j.Sync())
+		must(t, j.Check())
+		must(t, os.Truncate(filepath.Join(path, "00000000000000000001.tj"), 70))
+		err := next(j)
+		wantError(t, err, journal.ErrFailed)
+		if !strings.Contains(err.Error(), "was changed by somebody else: it has 70 bytes") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestDirDoesNotLeadOut(t *testing.T) {
 	path := t.TempDir()
 	outside := filepath.Join(t.TempDir(), "secret")

@@ -62,9 +62,9 @@ func (e *NewerFormatError) Error() string {
 // Is makes errors.Is(err, ErrNewerFormat) true.
 func (e *NewerFormatError) Is(target error) bool { return target == ErrNewerFormat }
 
-// isNoSpace says whether err is a full disk or a full quota.
+// isNoSpace says whether err is a full disk or a full quota, or a new segment for which there is no file descriptor.
 func isNoSpace(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }
 
 // noSpace marks a full disk as ErrNoSpace and leaves other errors as they are.

@@ -70,6 +70,9 @@ func (j *Journal) Append(records [][]byte) (first uint64, err error) {
 
 // write puts one frame at the end of the file. mu is held.
 func (j *Journal) write(h frameHeader, records [][]byte) error {
+	if err := j.whole(); err != nil {
+		return j.fail("write", err)
+	}
 	var crc uint32
 	h.first, h.durable = j.next, j.durable
 	j.buf, crc = appendFrame(j.buf[:0], j.seed, h, records)
@@ -87,6 +90,37 @@ func (j *Journal) write(h frameHeader, records [][]byte) error {
 	if len(records) > 0 {
 		j.next += uint64(len(records))
 		j.link = crc
+	}
+	return nil
+}
+
+// whole says that the file is as long as it was left: what somebody else has cut off, nothing that comes after it makes good. mu is held.
+func (j *Journal) whole() error {
+	sized, ok := j.file.(interface{ Length() (int64, error) })
+	if !ok {
+		return nil // no file of a real disk, on which nobody else writes
+	}
+	size, err := sized.Length()
+	if err == nil && size != j.size {
+		err = ChangedError{j.name, size, j.size}
+	}
+	return err
+}
+
+// Check says whether the journal is still where it was and as long as it was left: a last look before somebody says that all is well.
+func (j *Journal) Check() error {
+	j.syncing.Lock()
+	defer j.syncing.Unlock()
+	if err := j.sync(); err != nil {
+		return err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := j.whole(); err != nil {
+		return j.fail("look at", err)
+	}
+	if err := j.file.Sync(); err != nil { // which also looks whether it is there
+		return j.fail("sync", err)
 	}
 	return nil
 }

@@ -1,9 +1,11 @@
-// Package diskspace waits for room on a full disk (B-087). It is for whatever can
-// be tried again: the loop, which records, and training, which saves.
+// Package diskspace waits for room on a full disk (B-087), and for file descriptors,
+// memory and processes that the machine lacks. It is for whatever can be tried again: the
+// loop, which records, and training, which starts trials and saves.
 package diskspace
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"syscall"
@@ -24,6 +26,7 @@ type Disk struct {
 
 	mu      sync.Mutex
 	waiting int
+	short   bool // of something else than room
 }
 
 // New is a disk on which nobody waits.
@@ -41,7 +44,7 @@ func (d *Disk) WhenRoom(ending <-chan struct{}, do func() error) error {
 
 // Wait is WhenRoom after a first try, of which err came.
 func (d *Disk) Wait(ending <-chan struct{}, err error, do func() error) error {
-	d.full()
+	d.lacks(err)
 	for IsFull(err) && d.pause(ending) {
 		err = do()
 	}
@@ -49,13 +52,18 @@ func (d *Disk) Wait(ending <-chan struct{}, err error, do func() error) error {
 	return err
 }
 
-// full says that somebody begins to wait.
-func (d *Disk) full() {
+// lacks says that somebody begins to wait.
+func (d *Disk) lacks(err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.waiting++; d.waiting == 1 {
-		d.log.Warn("the disk is full: nothing is started, recorded or saved until there is room; free some space, and the experiment goes on by itself")
+	if d.waiting++; d.waiting > 1 {
+		return
 	}
+	if d.short = isShort(err); d.short {
+		d.log.Warn(fmt.Sprintf("the machine has nothing left of what the host needs (%v): what needs it waits, and the experiment goes on by itself; run fewer trials at a time (concurrency), or raise the limit (ulimit -n, ulimit -u)", err))
+		return
+	}
+	d.log.Warn("the disk is full: nothing is started, recorded or saved until there is room; free some space, and the experiment goes on by itself")
 }
 
 // waited says that somebody waits no more, because there is room or for another
@@ -63,7 +71,12 @@ func (d *Disk) full() {
 func (d *Disk) waited(room bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.waiting--; d.waiting == 0 && room {
+	if d.waiting--; d.waiting > 0 || !room {
+		return
+	}
+	if d.short {
+		d.log.Info("what the machine lacked is there again; the experiment goes on")
+	} else {
 		d.log.Warn("there is room on the disk again; the experiment goes on")
 	}
 }
@@ -87,7 +100,12 @@ func IsFull(err error) bool {
 	if errors.Is(err, journal.ErrFailed) {
 		return false
 	}
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, journal.ErrNoSpace)
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, journal.ErrNoSpace) || isShort(err)
+}
+
+// isShort says that the machine lacks file descriptors, memory or processes.
+func isShort(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOMEM) || errors.Is(err, syscall.EAGAIN)
 }
 
 // SaysFull is IsFull for an error that comes from another process.

@@ -52,6 +52,10 @@ func Stage(trialDir string, id uint32) (string, error) {
 	if err := nolink.RemoveAll(dir); err != nil {
 		return "", err
 	}
+	// What was taken away with all trials is not made anew: nobody would find it.
+	if _, err := nolink.Lstat(filepath.Dir(trialDir)); err != nil {
+		return "", err
+	}
 	files := filepath.Join(dir, contents)
 	return files, nolink.MkdirAll(files, dirMode)
 }

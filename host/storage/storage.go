@@ -129,14 +129,25 @@ func (e *UnusableError) Unwrap() error { return e.Err }
 // unusable tells what is wrong with the directory of all trials from what is with
 // one's name.
 func (d Dir) unusable(err error) error {
-	if _, gone := os.Stat(d.path); errors.Is(gone, fs.ErrNotExist) {
-		return &UnusableError{journal.GoneError(d.path)}
+	for _, path := range []string{d.path, d.Trials()} {
+		if _, gone := nolink.Lstat(path); errors.Is(gone, fs.ErrNotExist) {
+			return &UnusableError{journal.GoneError(path)}
+		}
 	}
 	var placed *nolink.Error // in the place of the folder of all trials
 	if errors.As(err, &placed) && placed.Path == d.Trials() || errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.EROFS) {
 		return &UnusableError{fmt.Errorf("%w; mend that, and go on with the experiment", err)}
 	}
 	return err
+}
+
+// Check is an [UnusableError] where the directory of all trials is not there any more.
+func (d Dir) Check() error {
+	_, err := nolink.Lstat(d.Trials())
+	if errors.Is(err, fs.ErrNotExist) {
+		return d.unusable(err)
+	}
+	return nil
 }
 
 // WriteFile replaces a file of the experiment at once: readers see the old one

@@ -16,7 +16,7 @@ func TestNoTrialDirs(t *testing.T) {
 		says string
 	}{
 		"experiment moved": {func(d Dir) error { return os.Rename(d.Path(), d.Path()+".away") }, "was removed or moved away"},
-		"trials removed":   {func(d Dir) error { return os.RemoveAll(d.Trials()) }, "mend that"},
+		"trials removed":   {func(d Dir) error { return os.RemoveAll(d.Trials()) }, "was removed or moved away"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, err := At(filepath.Join(t.TempDir(), "experiment"))

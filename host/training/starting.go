@@ -85,7 +85,11 @@ func (t *Driver) launch(ctx context.Context, r *run) {
 	if !t.launching(r, cancel) {
 		return
 	}
-	trainer, err := t.Open(ctx, r.start.Devices)
+	var trainer plugin.Trainer
+	err := t.whenRoom(func() (err error) { // also for another process
+		trainer, err = t.Open(ctx, r.start.Devices)
+		return err
+	})
 	if err != nil {
 		t.unlaunched(r, err)
 		return

@@ -26,6 +26,16 @@ type Options struct {
 	MaxOpen int
 }
 
+// mayOpen is how many trials' files may be open: an eighth of what the process may open.
+// As many again are open until they are flushed.
+func mayOpen(formats int) int {
+	var l syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l) != nil {
+		return defaultOpenTrials
+	}
+	return int(max(1, min(defaultOpenTrials, uint64(l.Cur)/8/uint64(max(1, formats)))))
+}
+
 const (
 	defaultOpenTrials = 256
 	noteEvery         = 15 * time.Second
@@ -55,7 +65,7 @@ var _ report.Reporter = (*Reporter)(nil)
 // New makes a Reporter, which touches no file before its first event.
 func New(o Options) *Reporter {
 	if o.MaxOpen == 0 {
-		o.MaxOpen = defaultOpenTrials
+		o.MaxOpen = mayOpen(len(o.Formats))
 	}
 	if o.Warn == nil {
 		o.Warn = func(string) {}
@@ -219,6 +229,9 @@ func gone(err error) error {
 
 // passes: it is worth to try again later.
 func passes(err error) bool {
+	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+		return true
+	}
 	return noSpace(err) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
 }
 

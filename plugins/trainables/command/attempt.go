@@ -127,7 +127,20 @@ func (a *attempt) openFiles(paths *paths) (err error) {
 	return nil
 }
 
-var devNull = sync.OnceValues(func() (*os.File, error) { return os.OpenFile(os.DevNull, os.O_RDWR, 0) })
+var null struct {
+	sync.Mutex
+	file *os.File
+}
+
+// devNull is opened once; what failed is tried again.
+func devNull() (f *os.File, err error) {
+	null.Lock()
+	defer null.Unlock()
+	if null.file == nil {
+		null.file, err = os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	}
+	return null.file, err
+}
 
 func (a *attempt) launch(file string, env []string) error {
 	null, err := devNull()

@@ -44,6 +44,7 @@ type program struct {
 	sockets  *sockets
 	ports    ports
 	hinted   sync.Map // topics of hints that the user has seen
+	room     *room
 }
 
 func newProgram(b []byte) (*program, error) {
@@ -51,7 +52,7 @@ func newProgram(b []byte) (*program, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &program{o: o, deadline: seconds(o.Deadline), sockets: newSockets()}
+	p := &program{o: o, deadline: seconds(o.Deadline), sockets: newSockets(), room: newRoom(openFilesLimit())}
 	if p.command, err = argv.Command(o.Command, o.BaseDir, o.known()); err != nil {
 		return nil, fmt.Errorf("trainable command: %w", err)
 	}
@@ -113,9 +114,15 @@ func (p *program) LaunchesPrograms() {}
 
 // Train runs one attempt. It implements sdk.Trainable.
 func (p *program) Train(ctx context.Context, run sdk.Run) error {
-	a := newAttempt(p, run)
+	w := &waiter{ctx: ctx, run: run, began: time.Now()}
+	done, err := p.admit(w, newAttempt(p, run).descriptors())
+	if err != nil {
+		return err
+	}
+	defer done()
+	a, err := p.begin(w)
 	defer a.release()
-	if err := a.start(); err != nil {
+	if err != nil {
 		return err
 	}
 	a.supervise(ctx)

@@ -1,11 +1,9 @@
 package command
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/trainables/command/argv"
@@ -15,7 +13,7 @@ import (
 // Shortage of processes or memory passes; everything else is final.
 func startError(args []string, err error) error {
 	full := argv.CannotStart(args[0], err)
-	if errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.ENOMEM) || errors.Is(err, syscall.EMFILE) {
+	if lacking(err) {
 		return full
 	}
 	return &sdk.StartError{Err: full}

@@ -1,0 +1,78 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// Attempts that there are no file descriptors for wait for others to end; none fails, and
+// the user hears of it.
+func TestHeldBack(t *testing.T) {
+	p := openTest(t, opts{"command": []string{"sh", "-c", "echo '{{\"accuracy\": 1}}'"}})
+	p.room = newRoom(descriptorsOfPlugin + 2*descriptorsOfAttempt + 1)
+	var hints atomic.Int64
+	var all sync.WaitGroup
+	for range 12 {
+		run := newRun(t)
+		all.Go(func() {
+			if err := p.Train(t.Context(), run); err != nil || len(run.values("accuracy")) != 1 {
+				t.Errorf("%v, %v", err, run.values("accuracy"))
+			}
+			hints.Add(int64(len(run.hinted())))
+		})
+	}
+	all.Wait()
+	if p.room.users != 0 || p.room.left != 2*descriptorsOfAttempt+1 {
+		t.Errorf("%d are left in, with room for %d", p.room.users, p.room.left)
+	}
+	if hints.Load() == 0 {
+		t.Error("nobody was told")
+	}
+}
+
+// One attempt is tried however little room there is; the next waits until it has ended, or
+// until it is told to stop.
+func TestRoom(t *testing.T) {
+	r := newRoom(10)
+	if ok, _ := r.take(8); !ok {
+		t.Fatal("the only one waits")
+	}
+	ok, freed := r.take(8)
+	if ok {
+		t.Fatal("there was no room for the second")
+	}
+	r.giveBack(8)
+	<-freed
+	if ok, _ := r.take(8); !ok {
+		t.Error("the second waits for nobody")
+	}
+	run := newRun(t)
+	close(run.stopped)
+	p := &program{room: r}
+	if _, err := p.admit(&waiter{ctx: context.Background(), run: run, began: time.Now()}, 8); !errors.Is(err, sdk.ErrStopped) {
+		t.Error(err)
+	}
+}
+
+// What the machine lacks for a moment is no fault of the trial's; all else is.
+func TestLacking(t *testing.T) {
+	for err, want := range map[error]bool{
+		syscall.EMFILE: true, syscall.ENFILE: true, syscall.EAGAIN: true, syscall.ENOMEM: true,
+		syscall.ENOENT: false, syscall.EACCES: false, syscall.E2BIG: false,
+	} {
+		if got := lacking(startError([]string{"sh"}, fmt.Errorf("fork: %w", err))); got != want {
+			t.Errorf("%v: %v", err, got)
+		}
+	}
+	if lacking(nil) {
+		t.Error("nothing lacks")
+	}
+}
