@@ -66,7 +66,11 @@ func (e *AttemptEnded) apply(m *Machine) {
 	if !m.current(e.Trial, e.Attempt) || m.liveOf(e.Trial).over {
 		return
 	}
-	if l := m.liveOf(e.Trial); l.saving > 0 {
+	l := m.liveOf(e.Trial)
+	if e.Interrupted && l.intent == noIntent {
+		l.intent = toRequeue
+	}
+	if l.saving > 0 {
 		l.over, l.end = true, *e // a checkpoint on its way still counts
 		return
 	}

@@ -124,6 +124,9 @@ type (
 		// Damaged: its checkpoint is not what was saved, so that it was not
 		// tried at all; no failure of the trial's.
 		Damaged bool
+		// Interrupted: its process was killed for another trial's sake; no failure
+		// of this one's.
+		Interrupted bool
 	}
 
 	// CheckpointSaved: a checkpoint is whole on disk.

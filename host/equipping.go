@@ -24,7 +24,7 @@ func (s *session) makeTraining() *training.Driver {
 		ref.Name = "trainable" // it was opened, so that this cannot be
 	}
 	begin := o.limit(sdk.KindTrainable, ref, deadlines.Begin)
-	x := training.Options{Name: ref.Name, Open: o.trainable, Shared: t.Shared, Reuse: t.Reusable && e.Reuse != "false", GPUs: e.Reuse == "true",
+	x := training.Options{Name: ref.Name, Open: o.trainable, Shared: t.Shared, Programs: e.Trainable.Plugin == nil, Reuse: t.Reusable && e.Reuse != "false", GPUs: e.Reuse == "true",
 		Begin: begin, Grace: e.StopGrace, Inbox: s.inbox, Log: s.log, Clock: s.clock, Storage: s.dir,
 		Disk: s.disk, Fail: s.fail, Saved: s.remote.saved, Memory: s.holdStates(t.Saves)}
 	if e.Reuse == "true" && !t.Reusable {

@@ -172,7 +172,7 @@ func (s *Story) events(c command) ([]core.Event, error) {
 	case "end":
 		no := core.TrialNo(c.first())
 		return []core.Event{&core.AttemptEnded{Trial: no, Attempt: s.attempt(c, no), Error: c.quoted(),
-			NeverStarted: c.has("never"), RestoreFailed: c.has("badrestore"), Damaged: c.has("damaged")}}, nil
+			NeverStarted: c.has("never"), RestoreFailed: c.has("badrestore"), Damaged: c.has("damaged"), Interrupted: c.has("interrupted")}}, nil
 	case "saved", "unsaved", "held":
 		return s.saved(c)
 	case "exported":

@@ -35,7 +35,7 @@ var kinds = []*rapid.Generator[core.Event]{
 			Checkpoint: text(t), Done: yes(t), Values: []byte(text(t)), Stop: text(t), StopAll: text(t)}
 	}),
 	event(func(t *rapid.T) core.Event {
-		return &core.AttemptEnded{Trial: trial(t), Attempt: u32(t), Error: text(t), NeverStarted: yes(t), RestoreFailed: yes(t), Damaged: yes(t)}
+		return &core.AttemptEnded{Trial: trial(t), Attempt: u32(t), Error: text(t), NeverStarted: yes(t), RestoreFailed: yes(t), Damaged: yes(t), Interrupted: yes(t)}
 	}),
 	event(func(t *rapid.T) core.Event {
 		return &core.CheckpointSaved{Trial: trial(t), Attempt: u32(t), ID: u32(t), Iteration: u64(t), Bytes: rapid.Int64().Draw(t, "bytes")}

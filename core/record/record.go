@@ -234,6 +234,7 @@ func visit(f *fields, e core.Event) {
 		f.boolean(4, &e.NeverStarted)
 		f.boolean(5, &e.RestoreFailed)
 		f.boolean(6, &e.Damaged)
+		f.boolean(7, &e.Interrupted)
 	case *core.CheckpointSaved:
 		number32(f, 1, &e.Trial)
 		number32(f, 2, &e.Attempt)

@@ -252,6 +252,9 @@ func (t *Driver) lost(w *worker, err error) {
 			continue
 		}
 		end := r.end
+		if end == nil && w.doomed {
+			end = &core.AttemptEnded{Interrupted: true}
+		}
 		if end == nil {
 			end = &core.AttemptEnded{Error: err.Error(), NeverStarted: plugin.FailureOf(err) == plugin.NotStarted}
 		}

@@ -14,8 +14,9 @@ import (
 // be gone before its process is killed.
 const killGrace = 500 * time.Millisecond
 
-// sharedGrace is killGrace for a process that runs other trials too, which do not
-// survive it.
+// sharedGrace is killGrace for a process that kills the programs of its trials by itself,
+// and has only to say so: the programs are gone by then, and other trials would not
+// survive its end.
 const sharedGrace = 20 * time.Second
 
 // watch fails a run that is silent for too long.
@@ -44,6 +45,7 @@ func (t *Driver) hung(r *run) {
 // run's end, and that it was this one.
 func (t *Driver) destroy(r *run, end *core.AttemptEnded) {
 	r.end = end
+	r.worker.doomed = true
 	r.worker.trainer.Kill()
 }
 
@@ -136,10 +138,19 @@ func (t *Driver) force(r *run) {
 	defer t.mu.Unlock()
 	switch {
 	case t.runs[r.trial] != r:
-	case t.Shared && !r.overdue: // it kills its programs itself, which takes a moment
+	case t.Programs && !r.overdue:
 		r.overdue = true
 		r.timer = t.Clock.AfterFunc(sharedGrace, func() { t.force(r) })
 	default:
+		t.sayKilled(r)
 		t.destroy(r, &core.AttemptEnded{})
+	}
+}
+
+// sayKilled tells the user what a trial that does not end costs others.
+func (t *Driver) sayKilled(r *run) {
+	if n := len(r.worker.runs) - 1; n > 0 {
+		t.Log.Warn(fmt.Sprintf("trial %d did not end within stop_grace (%v): its process is killed, and with it %d other trials, which run again from their last checkpoints; a trainable that shares its process has to look whether it was stopped",
+			r.trial, t.Grace, n))
 	}
 }

@@ -31,6 +31,9 @@ type Options struct {
 	// Open starts a process that may use these devices.
 	Open   func(ctx context.Context, devices []string) (plugin.Trainer, error)
 	Shared bool // one process for all trials
+	// Programs: trials are programs, which the process kills by itself when their
+	// grace is over.
+	Programs bool
 	// Reuse keeps processes for the next trial that asks for the same; with
 	// GPUs only where GPUs is set, too (B-111).
 	Reuse, GPUs bool
@@ -105,6 +108,7 @@ type worker struct {
 	devices []string
 	request string         // shape of what its trials were granted; "": none yet
 	rate    untrusted.Rate // of lines for the log
+	doomed  bool           // it is killed for one of its runs
 }
 
 // run is one attempt.
@@ -133,7 +137,7 @@ type run struct {
 	stop       *train.Command // told before it had a process
 	timer      func() bool
 	killed     bool
-	overdue    bool // a shared process is given a last moment
+	overdue    bool // a process that kills programs is given a last moment
 	heard      time.Time
 	end        *core.AttemptEnded // why it was killed
 

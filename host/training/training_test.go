@@ -294,6 +294,53 @@ func TestNonsenseIsStopped(t *testing.T) {
 	}
 }
 
+// B-023, B-070: a trial that ignores the word to stop is gone when its grace is over, with the
+// process that it shares. Others in that process are interrupted, which is no failure of theirs.
+// Only a process that kills its trials' programs by itself is given time to say that it has.
+func TestSharedProcessIsKilled(t *testing.T) {
+	for _, programs := range []bool{false, true} {
+		now := &later{}
+		said := &screenful{}
+		x, p := trains(t, now, func(o *Options) {
+			o.Programs, o.Log = programs, hostlog.Open(io.Discard, hostlog.NewScreen(said, ""))
+		})
+		dir := x.Storage.Trial("1")
+		x.Put(Work{Action: core.StartAttempt{Trial: 1, Attempt: 1}, Trial: &sdk.Trial{Dir: dir, Params: []byte(`{}`)}, Dir: dir, Params: []byte(`{}`)})
+		x.Put(Work{Action: core.StopAttempt{Trial: 1, Attempt: 1}})
+		x.Flush()
+		soon(t, "the grace", func() bool { return now.set() == 1 })
+		now.pass() // the grace
+		now.pass() // the moment after it
+		if now.waited() != time.Second+killGrace && !programs {
+			t.Errorf("it has %v", now.waited())
+		}
+		select {
+		case <-p.killed:
+			if programs {
+				t.Fatal("the process is killed, which may have killed its program by now")
+			}
+		default:
+			if !programs {
+				t.Fatal("the process lives")
+			}
+			now.pass()
+		}
+		ends := map[core.TrialNo]*core.AttemptEnded{}
+		soon(t, "their ends", func() bool {
+			for _, n := range x.Inbox.Take(nil) {
+				if e, ok := n.Event.(*core.AttemptEnded); ok {
+					ends[e.Trial] = e
+				}
+			}
+			return len(ends) == 2
+		})
+		if !ends[0].Interrupted || ends[0].Error != "" || ends[1].Interrupted {
+			t.Errorf("they end as %+v and %+v", ends[0], ends[1])
+		}
+		contains(t, said.String(), "trial 1 did not end within stop_grace (1s): its process is killed, and with it 1 other trials")
+	}
+}
+
 // Lines for the log beyond 1 MiB a second are dropped and counted.
 func TestFloodOfLogs(t *testing.T) {
 	x, p := trains(t, clock.System{})
@@ -369,6 +416,16 @@ func (l *later) pass() {
 	for _, f := range timers {
 		f()
 	}
+}
+
+// waited is the sum of what was waited for.
+func (l *later) waited() (sum time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, d := range l.waits {
+		sum += d
+	}
+	return sum
 }
 
 func (l *later) set() int {
