@@ -159,16 +159,17 @@ func (o *opener) supervision(kind sdk.Kind, ref config.PluginRef, h *history, to
 	}
 }
 
-// restarted tells the user of a failure, once where it is the same again.
+// restarted tells the user of a failure, at length only where it is another one.
 func (o *opener) restarted() func(error) {
 	said := ""
 	return func(err error) {
 		text := "it is restarted with what it knew: " + err.Error()
 		if text == said {
 			o.log.Info(text)
-			return
+			text = "it is restarted with what it knew: the same has happened again"
+		} else {
+			said = text
 		}
-		said = text
 		o.log.Warn(text)
 	}
 }
