@@ -46,7 +46,7 @@ RUST := plugins/sdk/rust
 RUST_GUESTS := $(TOOLS)/rust-guests
 C_SDK := plugins/sdk/c
 C_GUESTS := $(TOOLS)/c-guests
-ZIG := $(TOOLS)/zig-0.15.2
+ZIG := $(TOOLS)/zig-0.17.1
 FROZEN := $(PROTO)/v1.binpb
 JS := plugins/sdk/js
 # The messages that the JavaScript SDK loads: copies, so that it is whole wherever it lies.
@@ -309,7 +309,7 @@ $(C_GUESTS)/%.wasm: $(C_SDK)/%.c $(C_SDK)/tunehost.h $(ZIG)/ready
 $(ZIG)/ready:
 	@echo 'installing Zig, which compiles C to WASM'
 	@python3 -m venv $(ZIG)
-	@$(ZIG)/bin/pip install --quiet --disable-pip-version-check --no-deps ziglang==0.15.2
+	@$(ZIG)/bin/pip install --quiet --disable-pip-version-check --no-deps ziglang==0.17.1
 	@touch $@
 
 $(WABT)/node_modules:

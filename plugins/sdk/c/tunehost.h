@@ -13,6 +13,10 @@
  *
  * The interface of modules is ../abi/abi.go; the messages are ../proto/tunehost/v1. Build:
  *
+ *     clang --target=wasm32 -O2 -nostdlib -Wl,--no-entry -s -o x.wasm x.c
+ *
+ * with clang and wasm-ld (in Debian: apt-get install clang lld), or with Zig (pip install ziglang):
+ *
  *     python3 -m ziglang cc -target wasm32-freestanding -O2 -nostdlib -Wl,--no-entry -s -o x.wasm x.c
  */
 #ifndef TUNEHOST_H
@@ -82,6 +86,44 @@ const char *th_open(void);
 void th_observe(const th_event *e);
 int th_suggest(const th_request *r, double *point);
 
+/* ---- What compilers call by themselves. Weak: a library that has them may bring its own. They
+ * are no_builtin, or the compiler would make each of them a call of itself. ---- */
+
+#define TH_SUPPORT __attribute__((weak, no_builtin)) __attribute__((visibility("hidden")))
+
+TH_SUPPORT void *memcpy(void *to, const void *from, size_t n) {
+	uint8_t *a = to;
+	const uint8_t *b = from;
+	while (n--) *a++ = *b++;
+	return to;
+}
+
+TH_SUPPORT void *memmove(void *to, const void *from, size_t n) {
+	uint8_t *a = to;
+	const uint8_t *b = from;
+	if (a <= b) return memcpy(to, from, n);
+	while (n--) a[n] = b[n];
+	return to;
+}
+
+TH_SUPPORT void *memset(void *to, int byte, size_t n) {
+	for (uint8_t *a = to; n--; a++) *a = (uint8_t)byte;
+	return to;
+}
+
+TH_SUPPORT int memcmp(const void *x, const void *y, size_t n) {
+	const uint8_t *a = x, *b = y;
+	for (; n--; a++, b++)
+		if (*a != *b) return *a - *b;
+	return 0;
+}
+
+TH_SUPPORT size_t strlen(const char *s) {
+	size_t n = 0;
+	while (s[n]) n++;
+	return n;
+}
+
 /* ---- Memory: what th_keep gives stays, what th_take gives lasts for the call. ---- */
 
 extern uint8_t __heap_base;
@@ -111,15 +153,7 @@ static void *th_keep(size_t n) {
 __attribute__((import_module("tunehost_v1"), import_name("log")))
 void th_host_log(int level, const void *at, size_t n);
 
-/* Is strlen, which there is not: the compiler must not put a call of it here. */
-__attribute__((no_builtin("strlen")))
-static size_t th_length(const char *s) {
-	size_t n = 0;
-	while (s[n]) n++;
-	return n;
-}
-
-static inline void th_log(int level, const char *line) { th_host_log(level, line, th_length(line)); }
+static inline void th_log(int level, const char *line) { th_host_log(level, line, strlen(line)); }
 
 /* ---- Numbers ---- */
 
@@ -255,7 +289,7 @@ static void th_put_bytes(uint32_t field, const void *at, size_t n) {
 	th_put(at, n);
 }
 
-static void th_put_text(uint32_t field, const char *s) { th_put_bytes(field, s, th_length(s)); }
+static void th_put_text(uint32_t field, const char *s) { th_put_bytes(field, s, strlen(s)); }
 
 /* ---- The calls ---- */
 
@@ -376,7 +410,7 @@ static void th_call_describe(void) {
 }
 
 static int th_is(th_bytes method, const char *name) {
-	return method.n == th_length(name) && !__builtin_memcmp(method.at, name, method.n);
+	return method.n == strlen(name) && !__builtin_memcmp(method.at, name, method.n);
 }
 
 /* Fills th_out with the answer's message and returns 0, or a status with its reason. */
@@ -412,7 +446,7 @@ TH_EXPORT("tunehost_invoke") uint64_t th_invoke(const uint8_t *at, size_t n) {
 	if (status) {
 		th_out.n = 0;
 		th_put(&status, 1);
-		th_put(why, th_length(why));
+		th_put(why, strlen(why));
 	}
 	return (uint64_t)(uintptr_t)th_out.at << 32 | th_out.n;
 }

@@ -3,6 +3,12 @@ package rust_test
 import (
 	"fmt"
 	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -82,5 +88,60 @@ func TestCDraws(t *testing.T) {
 	again, err := searcher.Suggest(t.Context(), requests[1:2])
 	if err != nil || fmt.Sprint(again.Points[0]) != fmt.Sprint(answer.Points[1]) {
 		t.Errorf("%v, then %v, %v", answer.Points[1], again.Points, err)
+	}
+}
+
+// buildLine is a command of the header's comment that builds x.c.
+var buildLine = regexp.MustCompile(`(?m)^ \*     (.* -o x\.wasm x\.c)$`)
+
+// The header's build lines build a plugin with nothing beside it, at each level of
+// optimisation: compilers call memcmp and the like by themselves.
+func TestCBuilds(t *testing.T) {
+	lines := buildLine.FindAllStringSubmatch(string(read(t, "../c/tunehost.h")), -1)
+	if len(lines) != 2 {
+		t.Fatalf("the header has %d build lines", len(lines))
+	}
+	for _, m := range lines {
+		for _, level := range []string{"-O2", "-Oz"} {
+			line := strings.NewReplacer(" -O2", " "+level+" -Wall -Wextra -Werror", "python3 ", zig(t)+" ").Replace(m[1])
+			t.Run(strings.Fields(m[1])[0]+level, func(t *testing.T) { buildsDice(t, line) })
+		}
+	}
+}
+
+// zig is the python3 that has the compiler.
+func zig(t *testing.T) string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(tools(t), "zig-*", "bin", "python"))
+	if err != nil || len(found) == 0 {
+		missing(t, ".tools has no Zig: make c-guests")
+	}
+	return slices.Max(found)
+}
+
+// buildsDice runs a build line on the sample and loads what comes out.
+func buildsDice(t *testing.T, line string) {
+	dir := t.TempDir()
+	for from, to := range map[string]string{"dice.c": "x.c", "tunehost.h": "tunehost.h"} {
+		write(t, filepath.Join(dir, to), read(t, filepath.Join("../c", from)))
+	}
+	if program, _, _ := strings.Cut(line, " "); program == "clang" {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skip("clang is not installed; Zig, which is clang too, is tested")
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", line)
+	cmd.Dir = dir
+	cache := filepath.Join(tools(t), "zig-cache")
+	cmd.Env = append(os.Environ(), "ZIG_GLOBAL_CACHE_DIR="+cache, "ZIG_LOCAL_CACHE_DIR="+cache)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", line, err, out)
+	}
+	m := &module{filepath.Join(dir, "x.wasm")}
+	if info := m.describe(t); info.Name != "dice" {
+		t.Errorf("%+v", info)
+	}
+	if err := m.load(t).suggestNothing(); err == nil {
+		t.Error("it suggests before it is opened")
 	}
 }
