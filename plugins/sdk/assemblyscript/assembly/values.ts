@@ -138,14 +138,20 @@ class JSONReader {
 
   private string(): string {
     this.expect(0x22);
-    let text = "";
+    const parts: string[] = []; // joined at the end: text of megabytes would be copied for each character
+    let from = this.at;
     while (this.at < this.json.length && this.peek() != 0x22) {
-      const c = this.peek();
-      this.at++;
-      text += c == 0x5c ? this.escape() : String.fromCharCode(c);
+      if (this.peek() != 0x5c) {
+        this.at++;
+        continue;
+      }
+      parts.push(this.json.substring(from, this.at++));
+      parts.push(this.escape());
+      from = this.at;
     }
+    parts.push(this.json.substring(from, this.at));
     this.expect(0x22);
-    return text;
+    return parts.join("");
   }
 
   private escape(): string {
