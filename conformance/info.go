@@ -167,13 +167,14 @@ func optionsSchema(s *subject) error {
 	return nil
 }
 
-// open opens the plugin with the options, on a plain problem.
+// open opens the plugin with the options, on a problem that none refuses for what
+// it is: a searcher may know no conditions and no constraints.
 func (s *subject) open(options []byte) error {
 	p, err := s.plugin()
 	if err != nil {
 		return err
 	}
-	plain, err := problem("plain")
+	plain, err := problem("uniform")
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,9 @@ func RunScheduler(t *testing.T, open Open, o ...Options) { runTests(t, sdk.KindS
 // RunTrainable runs each check of trainables as a subtest.
 func RunTrainable(t *testing.T, open Open, o ...Options) { runTests(t, sdk.KindTrainable, open, o) }
 
+// RunAll runs each check of a kind as a subtest.
+func RunAll(t *testing.T, kind sdk.Kind, open Open, o ...Options) { runTests(t, kind, open, o) }
+
 func runTests(t *testing.T, kind sdk.Kind, open Open, o []Options) {
 	t.Helper()
 	var options Options

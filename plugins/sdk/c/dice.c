@@ -8,6 +8,8 @@ const th_info th_plugin = {
 };
 
 const char *th_open(void) {
+	const char *why = th_no_options();
+	if (why) return why;
 	if (th_problem.constrained) return "dice knows no constraints: use another searcher";
 	for (size_t i = 0; i < th_problem.n; i++) {
 		const th_param *p = &th_problem.params[i];

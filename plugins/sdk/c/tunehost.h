@@ -155,6 +155,18 @@ void th_host_log(int level, const void *at, size_t n);
 
 static inline void th_log(int level, const char *line) { th_host_log(level, line, strlen(line)); }
 
+/* What is wrong with the options of a plugin that has none; NULL: there are none. For th_open. */
+static inline const char *th_no_options(void) {
+	static const char none[] = "{}";
+	size_t seen = 0;
+	for (size_t i = 0; i < th_problem.options.n; i++) {
+		uint8_t c = th_problem.options.at[i];
+		if (c == ' ' || c == '\t' || c == '\n' || c == '\r') continue;
+		if (seen == 2 || c != none[seen++]) return "it has no options";
+	}
+	return NULL;
+}
+
 /* ---- Numbers ---- */
 
 /* A random number in [0, 1) (splitmix64); *state begins as the request's seed. */

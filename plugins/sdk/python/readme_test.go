@@ -117,27 +117,9 @@ func TestReadmeSearcher(t *testing.T) {
 
 // The code that the page shows beside its files does what it says, too.
 func TestReadmeFragments(t *testing.T) {
-	for _, c := range []struct {
-		kind          sdk.Kind
-		heading, name string
-	}{
-		{sdk.KindSearcher, "Write a searcher in Python", "anywhere"},
-		{sdk.KindScheduler, "A scheduler", "cutoff"},
-		{sdk.KindTrainable, "A trainable", "Fit"},
-	} {
-		for _, block := range strings.Split(section(t, c.heading), "```python\n")[1:] {
-			code, _, _ := strings.Cut(block, "```")
-			if !strings.Contains(code, "def "+c.name+"(") && !strings.Contains(code, "class "+c.name+"(") {
-				continue
-			}
-			if !strings.Contains(code, "tunehost.serve(") {
-				code = "import tunehost\n" + code + "\ntunehost.serve(" + c.name + ")\n"
-			}
-			script := filepath.Join(t.TempDir(), strings.ToLower(c.name)+".py")
-			if err := os.WriteFile(script, []byte(code), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			fragment(t, c.kind, config(t, c.kind, script))
+	for _, p := range shown {
+		if p.name != "Nearby" {
+			fragment(t, p.kind, config(t, p.kind, page(t, p.heading, p.name)))
 		}
 	}
 }

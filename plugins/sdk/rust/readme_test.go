@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
 // section is what README.md says below a heading.
@@ -90,9 +92,29 @@ func TestReadme(t *testing.T) {
 	if out := r.run("tunehost trials results/experiment"); strings.Count(out, "TERMINATED") != 10 {
 		t.Errorf("the experiment has not 10 trials:\n%s", out)
 	}
+	conforms(t, sdk.KindSearcher, filepath.Join(r.dir, "target", "release", "nearby"))
 }
 
-// The fragments of the page compile.
+// around is what a reader writes around the fragments, for a program of both.
+const around = `
+fn info(name: &'static str) -> Info {
+    let options = r#"{"type": "object", "additionalProperties": false, "properties": {}}"#;
+    Info { name, version: "1.0.0", summary: "A fragment of the page.", options }
+}
+
+struct Cutoff { at: u64, limit: f64 }
+struct Fit;
+
+fn main() {
+    if std::env::args().nth(1).as_deref() == Some("scheduler") {
+        tunehost::scheduler(info("cutoff"), |_: Problem, _: &mut Options| Ok(Cutoff { at: 5, limit: 1.0 }))
+    } else {
+        tunehost::trainable(info("fit"), |_: &mut Options| Ok(Fit))
+    }
+}
+`
+
+// The fragments of the page compile, and keep the rules.
 func TestReadmeFragments(t *testing.T) {
 	r := newReader(t)
 	r.run("cargo new --quiet fragments")
@@ -103,11 +125,12 @@ func TestReadmeFragments(t *testing.T) {
 		code, _, _ = strings.Cut(code, "```")
 		return code
 	}
-	code := "#![allow(dead_code, unused_imports)]\nuse tunehost::*;\n" +
-		"struct Cutoff { at: u64, limit: f64 }\n" + fragment("A scheduler") + "struct Fit;\n" + fragment("A trainable") +
-		"fn main() {}\n"
+	code := "#![allow(dead_code, unused_imports)]\nuse tunehost::*;\n" + fragment("A scheduler") + fragment("A trainable") + around
 	write(t, filepath.Join(r.dir, "src", "main.rs"), []byte(code))
 	r.run("cargo build --quiet --release")
+	program := filepath.Join(r.dir, "target", "release", "fragments")
+	conforms(t, sdk.KindScheduler, program, "scheduler")
+	conforms(t, sdk.KindTrainable, program, "trainable")
 }
 
 // environment is that of a reader: without the folder that the Makefile has cargo build

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tunehost/tunehost/conformance"
 	"github.com/tunehost/tunehost/host/hosttest"
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
@@ -371,4 +372,24 @@ func TestCrowd(t *testing.T) {
 	for _, name := range []string{"trainable", "resumable"} {
 		t.Run(name, func(t *testing.T) { hosttest.Crowd(t, sandboxtest.BuildProgram(t, samples+name)) })
 	}
+}
+
+// TestConformance: all samples keep the rules, as programs and as modules.
+func TestConformance(t *testing.T) {
+	for sample, kind := range map[string]sdk.Kind{
+		"searcher": sdk.KindSearcher, "scheduler": sdk.KindScheduler,
+		"trainable": sdk.KindTrainable, "resumable": sdk.KindTrainable,
+	} {
+		program := process.Config{Kind: kind, Name: sample, Path: sandboxtest.BuildProgram(t, samples+sample)}
+		t.Run(sample, func(t *testing.T) { conforms(t, program) })
+		path := sandboxtest.Build(t, samples+sample)
+		module := sandboxtest.Process(t, sandbox.Config{Kind: kind, Name: sample, Path: path, Cache: sandboxtest.Cache(t)})
+		t.Run(sample+".wasm", func(t *testing.T) { conforms(t, module) })
+	}
+}
+
+func conforms(t *testing.T, c process.Config) {
+	c.Log = nil // it outlives the test that it would log to
+	o := conformance.Options{Short: true, Params: []byte(`{"lr": 0.001, "momentum": 0.5}`)}
+	conformance.RunAll(t, c.Kind, conformance.Process(c), o)
 }

@@ -10,10 +10,12 @@ from typing import (Any, Callable, ClassVar, Dict, Iterable, Iterator, List, Map
                     Union, cast)
 
 from .errors import Refused
-from .events import Answer, Command, CommandKind, Decision, Event, EventKind, Problem, Request, Status, Suggestion
+from .events import (EXHAUSTED, Answer, Command, CommandKind, Decision, Event, EventKind, Problem, Request, Status,
+                     Suggestion)
+from .finite import Seen
 from .history import History
 from .run import Run
-from .space import Point, Space
+from .space import Point, Rand, Space
 
 __all__ = ["Option", "Plugin", "Scheduler", "Searcher", "Trainable", "option", "scheduler", "searcher", "trainable"]
 
@@ -270,6 +272,17 @@ def _values(plugin: Plugin) -> Dict[str, Any]:
     return {name: getattr(plugin, name) for name in plugin.options()}
 
 
+def _unseen(seen: Seen, request: Request, answer: Suggestion) -> Suggestion:
+    """Draws the parameters that an answer leaves open, so that the point is a new one where the
+    space is finite; EXHAUSTED when there is none."""
+    if seen.size is None or not isinstance(answer, Mapping):
+        return answer
+    space, rng = seen.space, Rand(~request.seed)
+    given = [x if x == x else y for x, y in zip(request.point or space.point({}), space.point(answer))]
+    point = seen.pick(lambda attempt: space.draw(rng), rng, given)
+    return EXHAUSTED if point is None else point
+
+
 def searcher(**traits: Any) -> Callable[[Callable[..., Suggestion]], Type[Searcher]]:
     """Makes a searcher of a function of a Request and the History so far:
 
@@ -278,18 +291,22 @@ def searcher(**traits: Any) -> Callable[[Callable[..., Suggestion]], Type[Search
             '''One sentence about it.'''
             return {"lr": 0.1}
 
-    traits are attributes of the class Searcher.
+    Parameters that it leaves out are drawn at random, so that no point of a finite space comes
+    twice. traits are attributes of the class Searcher.
     """
 
     def decorate(function: Callable[..., Suggestion]) -> Type[Searcher]:
         def open(self: Any) -> None:
             self.history = History()
+            self.seen = Seen(self.space)
 
         def observe(self: Any, event: Event) -> None:
             self.history.observe(event)
+            if event.point is not None:
+                self.seen.add(event.point)
 
         def suggest(self: Any, request: Request) -> Suggestion:
-            return function(request, self.history, **_values(self))
+            return _unseen(self.seen, request, function(request, self.history, **_values(self)))
 
         return _class_of(Searcher, function, 2, traits, {"open": open, "observe": observe, "suggest": suggest})
 

@@ -2,6 +2,9 @@
 
 /** @typedef {{properties?: Record<string, {type?: string | string[], default?: unknown}>, additionalProperties?: unknown}} Schema */
 
+/** The schema of a plugin that says nothing of options. */
+export const none = { type: "object", additionalProperties: false };
+
 /**
  * Reads options. The host has checked them against the whole schema; here names and
  * types are looked at again, for hosts that have not.
@@ -10,7 +13,7 @@
  * @returns {Record<string, any>}
  */
 export function readOptions(schema, bytes) {
-  const { properties = {}, additionalProperties } = /** @type {Schema} */ (schema ?? {});
+  const { properties = {}, additionalProperties } = /** @type {Schema} */ (schema ?? none);
   const given = bytes.length === 0 ? {} : parse(bytes) ?? {};
   if (typeof given !== "object" || Array.isArray(given)) {
     throw new Error("the options are no JSON object");

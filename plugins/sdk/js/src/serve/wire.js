@@ -1,6 +1,7 @@
 // Translates between the protocol's messages and what authors see. Messages are
 // plain objects as proto.js loads them; nothing else touches them.
 
+import { none } from "./options.js";
 import { EXHAUSTED, WAIT } from "../answers.js";
 import { Op } from "../space/expr.js";
 import { Random } from "../space/random.js";
@@ -61,8 +62,7 @@ export function text(s) {
  * @param {string} kind
  */
 export function info({ name, version, summary, options }, kind) {
-  const schema = options ?? { type: "object", additionalProperties: false };
-  return { kind, name, version, summary: summary.trim(), options_schema: Buffer.from(JSON.stringify(schema)) };
+  return { kind, name, version, summary: summary.trim(), options_schema: Buffer.from(JSON.stringify(options ?? none)) };
 }
 
 /**
