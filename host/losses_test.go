@@ -1,0 +1,66 @@
+package host
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+)
+
+// What a pause loses: of trials that have no checkpoint all, of others what came after
+// their last; nothing where trials save when they are asked, and nothing of trials that
+// do not run.
+func TestLosses(t *testing.T) {
+	name := func(no core.TrialNo) string { return fmt.Sprint("trial ", no) }
+	for _, c := range []struct {
+		saves bool
+		no    core.TrialNo
+		all   bool
+		want  string
+	}{
+		{all: true, want: "1 running trial has no checkpoint and would begin again (trial 1: 1 iteration, 7s of training lost); " +
+			"1 running trial would go back to the last checkpoint (trial 0: 2 iterations lost)"},
+		{no: 0, want: "1 running trial would go back to the last checkpoint (trial 0: 2 iterations lost)"},
+		{no: 2, want: ""},
+		{no: 3, want: ""},
+		{all: true, saves: true, want: ""},
+	} {
+		m := atWork(c.saves)
+		x := lossesOf(m, c.no, c.all, 3*time.Second)
+		if got := x.text(name); got != c.want {
+			t.Errorf("%+v: found %q", c, got)
+		}
+	}
+	x := losses{again: []loss{{trial: 4, iterations: 2, time: time.Second}, {trial: 5, iterations: 9, time: time.Minute}}}
+	if got, want := x.text(name), "2 running trials have no checkpoint and would begin again (11 iterations, 1m1s of training lost in all; the most, 9 iterations, 1m0s of training, by trial 5)"; got != want {
+		t.Errorf("found %q", got)
+	}
+}
+
+// atWork is a machine 4 s old with three trials that run and one that waits: 0 has a
+// checkpoint of its first of three results, 1 has none, 2 has one of its last.
+func atWork(saves bool) *core.Machine {
+	m := core.New()
+	m.Apply(0, &core.ExperimentStarted{Spec: core.Spec{Rules: core.NewestRules, Manual: true, Trials: 4, Saves: saves, Quiet: true}})
+	m.Apply(0, &core.HostStarted{})
+	for no := range core.TrialNo(4) {
+		m.Apply(0, &core.TrialGiven{Suggestion: core.Suggestion{Params: []byte("{}")}})
+		if no < 3 {
+			m.Apply(0, &core.OfferMade{})
+			m.Apply(0, &core.AttemptStarted{Trial: no, Attempt: 1})
+		}
+	}
+	report := func(no core.TrialNo, checkpoint string) {
+		m.Apply(4e9, &core.ResultReported{Trial: no, Attempt: 1, Checkpoint: checkpoint})
+		if checkpoint != "" {
+			m.Apply(4e9, &core.CheckpointSaved{Trial: no, Attempt: 1, ID: 1, Iteration: 1})
+		}
+	}
+	report(0, "a")
+	report(0, "")
+	report(0, "")
+	report(1, "")
+	report(2, "a")
+	return m
+}

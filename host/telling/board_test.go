@@ -1,0 +1,52 @@
+package telling
+
+import (
+	"testing"
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/clock"
+	"github.com/tunehost/tunehost/host/report"
+)
+
+// stopped is a clock that stands.
+type stopped struct{ clock.Clock }
+
+func (stopped) Now() time.Time                { return time.Unix(0, 0) }
+func (stopped) Since(time.Time) time.Duration { return 0 }
+
+// begun is a machine whose only trial runs.
+func begun() *core.Machine {
+	m := core.New()
+	m.Apply(0, &core.ExperimentStarted{Spec: core.Spec{Rules: core.NewestRules, Manual: true, Trials: 2, Objectives: []core.Objective{{Metric: "acc"}}}})
+	m.Apply(0, &core.HostStarted{})
+	m.Apply(0, &core.TrialGiven{Suggestion: core.Suggestion{Params: []byte("{}")}})
+	m.Apply(0, &core.OfferMade{})
+	return m
+}
+
+// What ends or holds the experiment is on the board at once, however lately it was
+// written; results wait for their turn. B-024, B-120
+func TestTheBoardSaysAtOnceWhatEndsTheExperiment(t *testing.T) {
+	m := begun()
+	b := NewBoard(BoardOptions{Machine: m, Clock: stopped{}, Running: func() time.Duration { return 0 },
+		Trial: func(core.TrialNo) report.Trial { return report.Trial{} }})
+	b.Write(true)
+	m.Apply(0, &core.TrialGiven{Suggestion: core.Suggestion{Params: []byte("{}")}})
+	if wait := b.Write(false); wait <= 0 || b.Status().Made != 1 {
+		t.Fatalf("written again after no time: %v, %+v", wait, b.Status())
+	}
+	m.Apply(0, &core.PauseRequested{All: true})
+	if b.Write(false); !b.Status().Paused {
+		t.Errorf("not paused: %+v", b.Status())
+	}
+	m.Apply(0, &core.Interrupted{})
+	if b.Write(false); b.Status().Ending != "interrupted" || b.Status().State != "running" {
+		t.Errorf("not being interrupted: %+v", b.Status())
+	}
+	b.Leave()
+	b.Write(true)
+	if s := b.Status(); s.State != "interrupted" || s.Ending != "" || s.Counts[core.Running] != 1 {
+		t.Errorf("not left: %+v", s)
+	}
+}
