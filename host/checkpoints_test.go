@@ -190,9 +190,11 @@ func TestGarbageIsCollected(t *testing.T) {
 	o, _ := saves(t, "", "checkpoint: {keep: 1}\n")
 	ended := finish(t, o)
 	kept := filepath.Dir(folders(t, ended.Dir, "00*")[0])
-	garbage := []string{"000001", "000009", "000005.tmp", "000002.old", "restored"}
+	garbage := []string{"000001", "000009", "000005.tmp", "000002.old", "restored/000003"}
 	for _, name := range garbage {
-		if err := os.MkdirAll(filepath.Join(kept, name, "files"), 0o700); err != nil {
+		dir := filepath.Join(kept, name)
+		err := errors.Join(os.MkdirAll(filepath.Join(dir, "files"), 0o700), os.WriteFile(filepath.Join(dir, "MANIFEST.json"), []byte("{}"), 0o600))
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -65,5 +65,5 @@ func TestHowToGoOn(t *testing.T) {
 	o, seen := quick(t, strings.Replace(twoTrials, "any_params: true", "any_params: true, fail_at: 1", 1))
 	o.Name, o.Sets = "other", []string{"trials=1"}
 	finish(t, o)
-	contains(t, seen.String(), "--set trials=1 --storage "+o.Storage+" --name other --resume errored_only")
+	contains(t, seen.String(), "--set trials=1 --storage "+o.Storage+" --name other --errored")
 }
