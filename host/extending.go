@@ -2,6 +2,7 @@ package host
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tunehost/tunehost/core"
@@ -23,9 +24,15 @@ func extension(d config.Change, now *config.Experiment) string {
 }
 
 // orExtend is how a change that is ignored could be taken.
-func orExtend(d config.Change, now *config.Experiment) string {
-	if extension(d, now) == "" {
+func orExtend(d config.Change, old, now *config.Experiment) string {
+	key, _, _ := strings.Cut(d.Key, ".")
+	switch why := otherAxes(old, now); {
+	case key == "space" && why != "":
+		return "; --extend does not take it: " + why
+	case extension(d, now) == "":
 		return ""
+	case key == "scheduler":
+		return "; --extend takes it when no trial is left to the old one"
 	}
 	return "; --extend takes it"
 }
@@ -57,30 +64,61 @@ func (s *session) extendable() error {
 	return nil
 }
 
-// sameAxes: names of files and numbers of choices depend on the parameters, and the
-// walk through a grid on its axes, so that those stay.
+// sameAxes refuses a space that an experiment cannot go on with.
 func sameAxes(old, now *config.Experiment) error {
-	refuse := func(what string, args ...any) error {
-		return fmt.Errorf("%s: --extend: %s; begin a new experiment, with learn_from if it shall know this one",
-			now.PosOf("space"), fmt.Sprintf(what, args...))
+	if why := otherAxes(old, now); why != "" {
+		return fmt.Errorf("%s: --extend: %s", now.PosOf("space"), why)
 	}
+	return nil
+}
+
+// otherAxes says why an experiment cannot go on with a space, and what can be done; "" where it
+// can. Names of files and numbers of choices depend on the parameters, and the walk through a
+// grid on its axes, so that those stay.
+func otherAxes(old, now *config.Experiment) string {
+	if added := news(old, now); len(added) > 0 {
+		return fmt.Sprintf("an experiment keeps its parameters, and %q is new; begin a new experiment (--name) with learn_from: [the directory of this one] "+
+			"and, in %s, was: the value that trials had", added[0], added[0])
+	}
+	if why := changedAxis(old, now); why != "" {
+		return why + "; begin a new experiment (--name), with learn_from if it shall know the trials of this one that could have run there"
+	}
+	return ""
+}
+
+// news are the parameters that are searched now and did not exist.
+func news(old, now *config.Experiment) (list []string) {
+	for i := range now.Space.Params {
+		name := now.Space.Params[i].Name
+		named := func(p space.Param) bool { return p.Name == name }
+		constant := func(c config.Constant) bool { return c.Name == name }
+		derived := func(d config.Derived) bool { return d.Name == name }
+		if !slices.ContainsFunc(old.Space.Params, named) && !slices.ContainsFunc(old.Constants, constant) && !slices.ContainsFunc(old.Derived, derived) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// changedAxis says which parameter is not what it was.
+func changedAxis(old, now *config.Experiment) string {
 	if len(old.Space.Params) != len(now.Space.Params) || len(old.Derived) != len(now.Derived) || len(old.Constants) != len(now.Constants) {
-		return refuse("parameters cannot be added, taken away or made constant")
+		return "parameters cannot be added, taken away or made constant"
 	}
 	for i := range old.Space.Params {
 		a, b := &old.Space.Params[i], &now.Space.Params[i]
 		switch {
 		case a.Name != b.Name:
-			return refuse("parameter %q cannot become %q: they keep their names and their order", a.Name, b.Name)
+			return fmt.Sprintf("parameter %q cannot become %q: they keep their names and their order", a.Name, b.Name)
 		case a.Kind != b.Kind:
-			return refuse("parameter %q cannot be of another kind", a.Name)
+			return fmt.Sprintf("parameter %q cannot be of another kind", a.Name)
 		case a.Grid != b.Grid || (a.Grid && !beginsWith(a, b, true)):
-			return refuse("the grid of %q cannot change", a.Name)
+			return fmt.Sprintf("the grid of %q cannot change", a.Name)
 		case !beginsWith(a, b, false):
-			return refuse("the choices of %q can only be added to, at their end", a.Name)
+			return fmt.Sprintf("the choices of %q can only be added to, at their end", a.Name)
 		}
 	}
-	return nil
+	return ""
 }
 
 // beginsWith says whether b's choices are a's, and more of them only if they may be.

@@ -103,6 +103,24 @@ func TestExtensionsAreWanted(t *testing.T) {
 	contains(t, seen.String(), "the change of searcher", "the change of space.x is ignored", "; --extend takes it")
 }
 
+// B-083: a new parameter is no extension, and what is advised instead works: a new experiment that
+// knows all trials, with the value that they had.
+func TestNewParameterIsAdvisedRightly(t *testing.T) {
+	o, seen := extend(t, extended, []string{"space.y={uniform: [0, 1]}"})
+	o.Extend = false
+	finish(t, o)
+	contains(t, seen.String(), `the change of space.y is ignored`, `--extend does not take it: `, "learn_from: [the directory of this one] and, in y, was: ")
+	if strings.Contains(seen.String(), "--extend takes it") {
+		t.Error(seen)
+	}
+	o.Name = "another"
+	o.Sets = []string{"space.y={uniform: [0, 1], was: 0.25}", "learn_from=[" + filepath.Join(o.Storage, "test") + "]"}
+	m := audit(t, finish(t, o).Dir, nil)
+	if m.Learned() != 6 {
+		t.Errorf("%d trials are known\n%s", m.Learned(), seen)
+	}
+}
+
 // A host that dies between taking an extension and recording it: the next one does.
 func TestExtensionByADeadHost(t *testing.T) {
 	o, _ := extend(t, extended, []string{"searcher=tpe", "trials=9"}, tpe.Plugin)
@@ -163,7 +181,7 @@ func TestExtensionMistakes(t *testing.T) {
 		{"space.x={uniform: [5, 6]}", `could not have run in the new space: its "x" is outside of the space; begin a new experiment with learn_from: `},
 		{"space.x={int: [0, 6]}", `parameter "x" cannot be of another kind`},
 		{"space.x=3", "parameters cannot be added, taken away or made constant"},
-		{"space.y={uniform: [0, 1]}", "parameters cannot be added, taken away or made constant"},
+		{"space.y={uniform: [0, 1]}", `"y" is new; begin a new experiment (--name) with learn_from: [the directory of this one] and, in y, was: `},
 		{"space.c={choice: [b, a]}", `the choices of "c" can only be added to`},
 		{"space.c={grid: [a, b]}", `the grid of "c" cannot change`},
 		{"objective.metric=other", "is another experiment"},

@@ -366,7 +366,7 @@ func changesOf(old, now *config.Experiment, extend bool) (c changes, err error) 
 		case config.Different:
 			return c, userError("%s: %s is another experiment than the one in its directory (it has %s, here it is %s); give it another --name", d.Pos, d.Key, orNothing(d.Old), orNothing(d.New))
 		case config.Ignored:
-			c.ignored = append(c.ignored, fmt.Sprintf("%s: the change of %s is ignored: an experiment goes on with what it began with (%s)%s", d.Pos, d.Key, orNothing(d.Old), orExtend(d, now)))
+			c.ignored = append(c.ignored, fmt.Sprintf("%s: the change of %s is ignored: an experiment goes on with what it began with (%s)%s", d.Pos, d.Key, orNothing(d.Old), orExtend(d, old, now)))
 		case config.Taken:
 			c.taken = append(c.taken, d.Key+"="+orNull(d.New))
 		}

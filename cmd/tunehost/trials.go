@@ -27,8 +27,9 @@ func (a *app) trialsCommand() *cobra.Command {
 		Long: `All trials of an experiment with their parameters and the metrics of their last
 result.
 
---sort takes a metric (the best first), a parameter, or number, state, iteration,
-results, failures, started, ended, time; with a - before it the other way round.
+--sort takes an objective (the best first), or another metric, a parameter, number, state,
+iteration, results, failures, started, ended or time (the least first); with a - before it
+the other way round (--sort=-loss).
 --where takes an expression over parameters, metrics and number, trial, state,
 iteration, results, failures, error, reason.`,
 		Example: `  tunehost trials results/digits --sort accuracy
@@ -42,7 +43,7 @@ iteration, results, failures, error, reason.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&l.sort, "sort", "", "order by a `METRIC` or something else")
+	flags.StringVar(&l.sort, "sort", "", "order by a `METRIC` or something else; -METRIC is the other way round")
 	flags.StringVar(&l.where, "where", "", "only trials for which `EXPR` holds")
 	jsonFlag(flags, &l.asJSON, "print one JSON object a line for each trial")
 	flags.BoolVar(&l.asCSV, "csv", false, "print comma-separated values with a heading")

@@ -16,9 +16,10 @@ import (
 
 // Select returns the trials for which where holds, in the order of sort; both
 // may be empty. where is an expression over parameters, the last metrics and
-// [config.TrialVars]. sort is a metric, a parameter or one of [SortKeys]: metrics
-// from the best to the worst, all else from the least to the largest, with a "-"
-// before it the other way round; trials without a value come last.
+// [config.TrialVars]. sort is a metric, a parameter or one of [SortKeys]: an objective from the
+// best to the worst, all else from the least to the largest, with a "-" before it the other way
+// round; trials without a value come last. NaN is the worst of an objective, and behind all
+// other values elsewhere.
 func (e *Experiment) Select(where, sort string) ([]Trial, error) {
 	list, err := e.filter(where)
 	if err != nil || sort == "" {
@@ -118,12 +119,26 @@ func (e *Experiment) sort(list []Trial, by string) error {
 			return -compareBool(x.ok, y.ok)
 		}
 		c := cmp.Or(stat.Compare(x.number, y.number, mode), strings.Compare(x.text, y.text))
-		if reverse {
+		switch {
+		case reverse && e.isObjective(by): // NaN is the worst
 			return -c
+		case reverse:
+			return cmp.Or(stat.Compare(x.number, y.number, other(mode)), strings.Compare(y.text, x.text))
 		}
 		return c
 	})
 	return nil
+}
+
+func (e *Experiment) isObjective(metric string) bool {
+	return slices.ContainsFunc(e.Objectives(), func(o core.Objective) bool { return o.Metric == metric })
+}
+
+func other(m stat.Mode) stat.Mode {
+	if m == stat.Min {
+		return stat.Max
+	}
+	return stat.Min
 }
 
 func compareBool(a, b bool) int {
@@ -153,14 +168,14 @@ func (e *Experiment) sortKey(by string) (func(*Trial) key, stat.Mode, error) {
 	}, e.modeOf(by), nil
 }
 
-// modeOf is the objective's; of other metrics the largest is first.
+// modeOf is the objective's. Nobody knows what is good of another metric: the least is first.
 func (e *Experiment) modeOf(metric string) stat.Mode {
 	for _, o := range e.Objectives() {
 		if o.Metric == metric {
 			return o.Mode
 		}
 	}
-	return stat.Max
+	return stat.Min
 }
 
 func fixedKey(by string) func(*Trial) key {

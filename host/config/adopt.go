@@ -43,10 +43,14 @@ func (e *Experiment) sameConstants(v any) error {
 	return nil
 }
 
-// adoptOne is NaN for what is not there: perhaps it does not exist here, either.
+// adoptOne is what the file says that it was, or NaN, for what is not there: perhaps it does not
+// exist here, either.
 func (e *Experiment) adoptOne(v any, i int) (float64, error) {
 	param := &e.Space.Params[i]
 	x, ok := Lookup(v, param.Name)
+	if was, known := e.was[param.Name]; !ok && known {
+		return was, nil
+	}
 	if !ok {
 		return math.NaN(), nil
 	}

@@ -96,8 +96,9 @@ type Experiment struct {
 	File string
 
 	tree       *node
-	conditions [][]*expr.Program // of each parameter of Space; all must hold
-	scope      *expr.Scope       // every name, for points and resolution
+	conditions [][]*expr.Program  // of each parameter of Space; all must hold
+	scope      *expr.Scope        // every name, for points and resolution
+	was        map[string]float64 // coordinates that trials had before a parameter existed
 }
 
 // Objective is a metric to optimise.

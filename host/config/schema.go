@@ -151,6 +151,8 @@ func formSchema(form string) map[string]any {
 			properties[name] = boolean.schema()
 		case "when":
 			properties[name] = condition.schema()
+		case "was":
+			properties[name] = map[string]any{"description": "the value that trials had before this parameter, for learn_from"}
 		}
 	}
 	if form == "loguniform" {

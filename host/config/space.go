@@ -30,8 +30,8 @@ type decl struct {
 
 // modifiers are the keys beside each form.
 var modifiers = map[string][]string{
-	"uniform": {"step", "when"}, "loguniform": {"step", "when"}, "int": {"step", "log", "when"}, "normal": {"step", "when"},
-	"choice": {"when"}, "ordinal": {"when"}, "grid": {"when"}, "sample": {"when"},
+	"uniform": {"step", "when", "was"}, "loguniform": {"step", "when", "was"}, "int": {"step", "log", "when", "was"}, "normal": {"step", "when", "was"},
+	"choice": {"when", "was"}, "ordinal": {"when", "was"}, "grid": {"when", "was"}, "sample": {"when"},
 	"value": {"when"},
 }
 
@@ -81,6 +81,29 @@ func (b *builder) space() {
 	b.derived(derived)
 	if !b.bad["space"] && len(b.errs) == before {
 		b.validate(searched)
+		b.formerValues(searched)
+	}
+}
+
+// formerValues are those that trials had before a parameter was searched (was).
+func (b *builder) formerValues(searched []decl) {
+	b.e.was = map[string]float64{}
+	for i, d := range searched {
+		n := d.whole.get("was")
+		if n == nil || b.wrong[d.name] {
+			continue
+		}
+		alone := b.e.Space.Params[i]
+		alone.When = nil
+		c, err := coordinate(&alone, n.value())
+		if err == nil {
+			err = (&space.Space{Params: []space.Param{alone}}).CheckGiven(space.Point{c})
+		}
+		if err != nil {
+			b.fail(n.pos, "found was: %s, expected a value that %s can have here", n.describe(), d.name)
+			continue
+		}
+		b.e.was[d.name] = c
 	}
 }
 
