@@ -32,9 +32,10 @@ const crashMark = "---- what went wrong:\n"
 // expectCrash makes the report's file. Without one the host runs all the same.
 func (s *session) expectCrash() {
 	s.tellCrash()
+	keepOther(s.dir)
 	f, err := nolink.Create(s.dir.Crash(), 0o600)
 	if err == nil {
-		_, err = fmt.Fprintf(f, "tunehost itself has failed here; what was recorded is kept. Please report it with this file.\n"+
+		_, err = fmt.Fprintf(f, crashHead+"what was recorded is kept. Please report it with this file.\n"+
 			"tunehost %s, %s, %s/%s, %d CPUs\nprocess %d, which began %s\n%s",
 			Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(),
 			os.Getpid(), s.clock.Now().UTC().Format(time.RFC3339), crashMark)
@@ -73,6 +74,17 @@ func keepCrash(d storage.Dir) string {
 		return d.Crash()
 	}
 	return kept
+}
+
+// crashHead begins every report.
+const crashHead = "tunehost itself has failed here; "
+
+// keepOther gives a file that has the report's name, and is none, another one (B-155).
+func keepOther(d storage.Dir) {
+	text, err := nolink.ReadFile(d.Crash(), maxCrash)
+	if err == nil && len(text) > 0 && !bytes.HasPrefix(text, []byte(crashHead)) {
+		_ = nolink.Rename(d.Crash(), fmt.Sprintf("%s.%d.old", d.Crash(), time.Now().UnixNano()))
+	}
 }
 
 // endCrash is the end in order of a host that has, or has not, failed.

@@ -291,6 +291,9 @@ func (o *Options) mine(dir storage.Dir) error {
 
 // begin starts a new experiment.
 func begin(o Options, e *config.Experiment, dir storage.Dir) (*session, error) {
+	if err := dir.Vacant(); err != nil {
+		return nil, &UserError{err}
+	}
 	s := newSession(o, e)
 	return s.after(func() error { return s.occupy(dir) }, func() error {
 		if o.note != "" {

@@ -57,6 +57,26 @@ func (d Dir) Exists() bool {
 	return err == nil
 }
 
+// Vacant checks that a directory without an experiment has no files of somebody else's
+// with names that an experiment's files have (B-155). What a host has begun that was killed
+// has a lock file.
+func (d Dir) Vacant() error {
+	if _, err := os.Lstat(filepath.Join(d.path, "LOCK")); err == nil {
+		return nil
+	}
+	for _, name := range ownNames {
+		if _, err := os.Lstat(filepath.Join(d.path, name)); err == nil {
+			return fmt.Errorf("%s is there, and no experiment that it could be part of: give the experiment another --name or --storage, or move that away",
+				filepath.Join(d.path, name))
+		}
+	}
+	return nil
+}
+
+// ownNames are in an experiment's directory.
+var ownNames = []string{"run.json", "tunehost.lock", "journal", "trials", "snapshots", "checkpoints", "start", "learned.jsonl",
+	"host.log", "crash.txt", "control", ".reported"}
+
 // Create makes the directory. It may exist if it is empty.
 func (d Dir) Create() error {
 	if err := os.MkdirAll(d.path, dirMode); err != nil {

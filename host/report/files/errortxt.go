@@ -19,7 +19,8 @@ const errorFile = "error.txt"
 const maxErrors = 1 << 30
 
 // addFailure appends a failed attempt to the trial's error.txt, unless it is
-// there. A paragraph that a crash left half is cut off.
+// there. A paragraph that a crash left half is cut off; what a program has written into
+// the file stays (B-155).
 func addFailure(e *report.Event, why string) error {
 	path := filepath.Join(e.Trial.Dir, errorFile)
 	old, err := nolink.ReadFile(path, maxErrors)
@@ -30,12 +31,39 @@ func addFailure(e *report.Event, why string) error {
 	if whole > 0 {
 		whole++
 	}
+	begin := ""
+	if rest := string(old[whole:]); rest != "" && !isTitle(rest) {
+		whole, begin = len(old), "\n\n"
+	}
 	title := fmt.Sprintf("attempt %d (event %d) failed at ", e.Trial.Attempt, e.Number)
 	if hasLine(old[:whole], title) {
 		return nil
 	}
 	text := title + e.Time.UTC().Format(time.RFC3339) + "\n" + indent(why) + "\n\n"
-	return writeAt(path, int64(whole), text)
+	return writeAt(path, int64(whole), begin+text)
+}
+
+// titleParts are what a paragraph begins with, with numbers in between.
+var titleParts = []string{"attempt ", " (event ", ") failed at "}
+
+func isTitle(text string) bool { return begins(text, titleParts) }
+
+// begins says whether a text begins with the parts, which have numbers in between, or is
+// itself the beginning of them.
+func begins(text string, parts []string) bool {
+	for i, part := range parts {
+		if i > 0 {
+			text = strings.TrimLeft(text, "0123456789")
+		}
+		if strings.HasPrefix(part, text) {
+			return true
+		}
+		var ok bool
+		if text, ok = strings.CutPrefix(text, part); !ok {
+			return false
+		}
+	}
+	return true
 }
 
 func hasLine(text []byte, start string) bool {

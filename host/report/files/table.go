@@ -3,9 +3,11 @@ package files
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/storage/nolink"
@@ -77,18 +79,22 @@ func (t *table) need() error {
 	return nil
 }
 
-// takeUp learns what the file holds and cuts what a crash left half.
+// takeUp learns what the file holds and cuts what a crash left half. A file that
+// another has written is put aside (B-155).
 func (t *table) takeUp() error {
 	tail, err := readTail(t.file)
 	if err != nil {
 		return err
+	}
+	if ours, err := t.isOurs(); err != nil || !ours {
+		return errors.Join(err, t.putAside())
 	}
 	if err := t.cutAt(tail.end); err != nil {
 		return err
 	}
 	t.size, t.rows = tail.end, false
 	if t.format == CSV && t.size > 0 {
-		if err := t.takeHeader(); err != nil || t.file == nil {
+		if err := t.takeHeader(); err != nil {
 			return err
 		}
 	}
@@ -105,19 +111,45 @@ func (t *table) cutAt(end int64) error {
 	return t.file.Truncate(end)
 }
 
-// takeHeader reads the columns. A file with another's header is put aside.
+// takeHeader reads the columns.
 func (t *table) takeHeader() error {
 	line, err := readHead(t.file)
-	if err != nil {
-		return err
-	}
-	columns, ok := readHeader(line)
-	if ok {
+	if columns, ok := readHeader(line); ok {
 		t.setColumns(columns)
-		return nil
 	}
-	t.size = 0
-	return errors.Join(t.close(), nolink.Rename(t.path, t.path+".old"))
+	return err
+}
+
+// isOurs looks at the first line, which may be torn.
+func (t *table) isOurs() (bool, error) {
+	line, err := readHead(t.file)
+	if err != nil {
+		return false, err
+	}
+	if !bytes.HasSuffix(line, newline) {
+		parts := map[Format][]string{JSONL: before[JSONL][:], CSV: {strings.Join(hostFields, ",")}}[t.format]
+		return begins(string(line), parts), nil
+	}
+	if t.format == CSV {
+		_, ours := readHeader(line)
+		return ours, nil
+	}
+	_, ours := readMark(line, before[JSONL])
+	return ours, nil
+}
+
+// putAside gives the file a name that is free.
+func (t *table) putAside() error {
+	t.size, t.rows = 0, false
+	to := t.path + ".old"
+	for n := 2; ; n++ {
+		if _, err := nolink.Lstat(to); errors.Is(err, os.ErrNotExist) {
+			return errors.Join(t.close(), nolink.Rename(t.path, to))
+		} else if err != nil {
+			return err
+		}
+		to = fmt.Sprintf("%s.old%d", t.path, n)
+	}
 }
 
 func (t *table) setColumns(columns []string) {

@@ -64,18 +64,20 @@ func last(f *os.File) (number uint64, err error) {
 		return 0, err
 	}
 	end := bytes.LastIndexByte(text, '\n') + 1
+	var l line
+	if end > 0 {
+		begin := bytes.LastIndexByte(text[:end-1], '\n') + 1
+		if err := json.Unmarshal(text[begin:end], &l); err != nil {
+			return 0, fmt.Errorf("its last line is none of this reporter's: %w", err)
+		}
+	} else if len(text) > 0 && text[0] != '{' {
+		return 0, errors.New("it is none of this reporter's")
+	}
 	if err := f.Truncate(int64(end)); err != nil {
 		return 0, err
 	}
-	if _, err := f.Seek(int64(end), io.SeekStart); err != nil || end == 0 {
-		return 0, err
-	}
-	var l line
-	begin := bytes.LastIndexByte(text[:end-1], '\n') + 1
-	if err := json.Unmarshal(text[begin:end], &l); err != nil {
-		return 0, fmt.Errorf("its last line is none of this reporter's: %w", err)
-	}
-	return l.Number, nil
+	_, err = f.Seek(int64(end), io.SeekStart)
+	return l.Number, err
 }
 
 type reporter struct{ file *os.File }

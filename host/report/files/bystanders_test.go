@@ -1,0 +1,75 @@
+package files
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tunehost/tunehost/host/report"
+)
+
+// B-155: what a program has written into files that have our names is kept.
+func TestProgramsOwnFiles(t *testing.T) {
+	for name, text := range map[string]string{
+		"result.jsonl":  `{"iteration": 1, "loss": 3}`,
+		"result.jsonl ": "{\"iteration\":1,\"loss\":3}\n{\"iteration\":2,\"loss\":2}\n",
+		"progress.csv":  "epoch,loss",
+		"progress.csv ": "iteration,loss\n1,2\n",
+	} {
+		dir, file := t.TempDir(), strings.TrimSpace(name)
+		path := filepath.Join(dir, file)
+		format := JSONL
+		if file == CSV.File() {
+			format = CSV
+		}
+		for _, kept := range []string{path + ".old", path + ".old2"} {
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			table, err := openTable(dir, format, (*os.File).WriteAt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := table.close(); err != nil {
+				t.Error(err)
+			}
+			if got, err := os.ReadFile(kept); err != nil || string(got) != text {
+				t.Errorf("%s: %q, %v", kept, got, err)
+			}
+			if _, err := os.Stat(path); !os.IsNotExist(err) {
+				t.Errorf("%s is there: %v", path, err)
+			}
+		}
+	}
+}
+
+// B-155: error.txt keeps what a program has written there; only half a paragraph of ours
+// is cut off.
+func TestProgramsOwnErrors(t *testing.T) {
+	e := &report.Event{Number: 7, Time: time.Unix(0, 0), Trial: report.Trial{Dir: t.TempDir(), Attempt: 2}}
+	const ours = "attempt 2 (event 7) failed at 1970-01-01T00:00:00Z\n  why\n\n"
+	for old, want := range map[string]string{
+		"":                        ours,
+		"mine\nhalf a line":       "mine\nhalf a line\n\n" + ours,
+		"attempt at something":    "attempt at something\n\n" + ours,
+		"attempt 2 (event 7) fai": ours,
+		"attempt 2 (event 7) failed at 1970\n  wh":                 ours,
+		"attempt 1 (event 3) failed at x\n  y\n\n":                 "attempt 1 (event 3) failed at x\n  y\n\n" + ours,
+		"attempt 1 (event 3) failed at x\n  y\n\nmine":             "attempt 1 (event 3) failed at x\n  y\n\nmine\n\n" + ours,
+		"attempt 1 (event 3) failed at x\n  y\n\nattempt 2 (event": "attempt 1 (event 3) failed at x\n  y\n\n" + ours,
+		ours: ours,
+	} {
+		path := filepath.Join(e.Trial.Dir, errorFile)
+		if err := os.WriteFile(path, []byte(old), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := addFailure(e, "why"); err != nil {
+			t.Error(err)
+		}
+		if got, err := os.ReadFile(path); err != nil || string(got) != want {
+			t.Errorf("%q became %q, want %q: %v", old, got, want, err)
+		}
+	}
+}
