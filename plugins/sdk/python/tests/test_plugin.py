@@ -13,6 +13,7 @@ from tunehost import _wire, events
 from tunehost._proto import common_pb2
 from tunehost.plugin import chosen
 from tunehost.run import CONTINUE, ENDED, EXPORTED, KILL, RESULT, SAVE, SAVED, STOP, Order, Run, Told, Trial, attempt
+from tunehost.space import Kind, Param, Space
 
 
 class Mine(tunehost.Searcher):
@@ -191,3 +192,18 @@ def test_resources_of_a_problem() -> None:
 
 def test_schema_is_json() -> None:
     json.dumps(Mine.schema())
+
+
+def test_a_function_that_leaves_parameters_open_repeats_no_point() -> None:
+    @tunehost.searcher()
+    def anywhere(request: tunehost.Request, history: tunehost.History) -> Dict[str, Any]:
+        """Random points."""
+        return {"a": 2} if request.trial == 0 else {}
+
+    s: Any = anywhere()
+    s.space = Space([Param("a", Kind.INT, 1, 3), Param("b", Kind.INT, 0, 1)])
+    s.open()
+    s.observe(tunehost.Event(1, tunehost.EventKind.TRIAL_ADDED, 9, point=[3.0, 0.0]))
+    answers = [s.suggest(tunehost.Request(trial, trial, None, s.space)) for trial in range(6)]
+    assert answers[0][0] == 2 and answers[5] is tunehost.EXHAUSTED
+    assert len({tuple(p) for p in answers[:5]} | {(3.0, 0.0)}) == 6

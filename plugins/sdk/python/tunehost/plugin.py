@@ -272,10 +272,10 @@ def _values(plugin: Plugin) -> Dict[str, Any]:
     return {name: getattr(plugin, name) for name in plugin.options()}
 
 
-def _unseen(seen: Seen, request: Request, answer: Suggestion) -> Suggestion:
+def _unseen(seen: Optional[Seen], request: Request, answer: Suggestion) -> Suggestion:
     """Draws the parameters that an answer leaves open, so that the point is a new one where the
     space is finite; EXHAUSTED when there is none."""
-    if seen.size is None or not isinstance(answer, Mapping):
+    if seen is None or seen.size is None or not isinstance(answer, Mapping):
         return answer
     space, rng = seen.space, Rand(~request.seed)
     given = [x if x == x else y for x, y in zip(request.point or space.point({}), space.point(answer))]
@@ -298,11 +298,12 @@ def searcher(**traits: Any) -> Callable[[Callable[..., Suggestion]], Type[Search
     def decorate(function: Callable[..., Suggestion]) -> Type[Searcher]:
         def open(self: Any) -> None:
             self.history = History()
-            self.seen = Seen(self.space)
+            space = getattr(self, "space", None)  # an author's test may open it without one
+            self.seen = None if space is None else Seen(space)
 
         def observe(self: Any, event: Event) -> None:
             self.history.observe(event)
-            if event.point is not None:
+            if self.seen and event.point is not None:
                 self.seen.add(event.point)
 
         def suggest(self: Any, request: Request) -> Suggestion:
