@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/json"
+	"errors"
 	"strconv"
 	"strings"
 
@@ -16,16 +18,26 @@ func (a *app) reportCommand() *cobra.Command {
 		Short: "Report a result, from within a trial's program",
 		Long: `Report a result, from within a program that tunehost runs, and print what to do:
 continue, pause or stop. On pause and stop the program shall save what it needs
-and exit.`,
-		Example: `  answer=$(tunehost report accuracy=0.93 loss=0.2 --checkpoint "$dir")
+and exit.
+
+A VALUE that is a number is a metric; nan and inf are numbers. What is none is kept
+beside the metrics, in result.jsonl: true and false, a list or a quoted text of JSON
+('["a", 1]', '"12"'), and all else as a text. done=true makes it the last result.`,
+		Example: `  answer=$(tunehost report accuracy=0.93 loss=0.2 note="lr halved" --checkpoint "$dir")
   if [ "$answer" != continue ]; then exit 0; fi`,
 		Args: wants(1, -1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			metrics, err := metricsOf(args)
+			m, err := messageOf(args)
 			if err != nil {
 				return err
 			}
-			decision, err := channel.Report(a.env["TUNEHOST_CHANNEL"], metrics, iteration, checkpoint)
+			m.Iteration, m.Checkpoint = iteration, checkpoint
+			c, err := channel.Dial(a.env["TUNEHOST_CHANNEL"])
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			decision, err := c.Send(m)
 			if err == nil {
 				a.say("%s", decision)
 			}
@@ -37,24 +49,42 @@ and exit.`,
 	return cmd
 }
 
-func metricsOf(pairs []string) (map[string]float64, error) {
-	metrics := map[string]float64{}
+// messageOf reads NAME=VALUE pairs: numbers are metrics; what is none is kept beside them.
+func messageOf(pairs []string) (channel.Message, error) {
+	m := channel.Message{Metrics: map[string]float64{}, Values: map[string]any{}}
 	for _, pair := range pairs {
 		name, text, ok := strings.Cut(pair, "=")
 		if !ok {
-			return nil, usage("report: %q: expected NAME=NUMBER", pair)
+			return m, usage("report: %q: expected NAME=VALUE", pair)
 		}
 		if err := channel.CheckName(name); err != nil {
-			return nil, usage("report: %v", err)
+			return m, usage("report: %v", err)
 		}
-		v, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			return nil, usage("report: %s: %q is no number", name, text)
+		if _, is := m.Metrics[name]; is || m.Values[name] != nil {
+			return m, usage("report: %s is given twice", name)
 		}
-		if _, twice := metrics[name]; twice {
-			return nil, usage("report: %s is given twice", name)
+		if v, err := strconv.ParseFloat(text, 64); err == nil || errors.Is(err, strconv.ErrRange) {
+			m.Metrics[name] = v
+		} else {
+			m.Values[name] = valueOf(text)
 		}
-		metrics[name] = v
 	}
-	return metrics, nil
+	if len(m.Metrics) == 0 {
+		return m, usage("report: %s: there is no number in it, and a report has one, as in accuracy=0.93", strings.Join(pairs, " "))
+	}
+	return m, nil
+}
+
+// valueOf is what is no number: true, false and what is a list or a quoted text in JSON are
+// that, all else is a text.
+func valueOf(text string) any {
+	switch {
+	case text == "true" || text == "false":
+		return text == "true"
+	case strings.HasPrefix(text, "[") || strings.HasPrefix(text, `"`):
+		if json.Valid([]byte(text)) {
+			return json.RawMessage(text)
+		}
+	}
+	return strings.ToValidUTF8(text, "\uFFFD")
 }

@@ -84,7 +84,7 @@ func FuzzParse(f *testing.F) {
 		for _, m := range r.Metrics {
 			metrics[m.Name] = m.Value
 		}
-		again, err := format(metrics, r.Iteration, r.Checkpoint)
+		again, err := format(Message{Metrics: metrics, Iteration: r.Iteration, Checkpoint: r.Checkpoint})
 		if err != nil {
 			t.Fatal(err)
 		}

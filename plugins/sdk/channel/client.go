@@ -53,16 +53,33 @@ func Dial(socket string) (*Client, error) {
 // Close ends the connection; the trial goes on.
 func (c *Client) Close() error { return c.conn.Close() }
 
+// Message is a report as a program makes it.
+type Message struct {
+	Metrics map[string]float64
+	// Values are what is reported beside the metrics, as encoding/json writes it: texts,
+	// truths, lists. They are kept in the trial's files.
+	Values map[string]any
+	// Iteration counts from 1; 0 lets the host count.
+	Iteration uint64
+	// Checkpoint is a directory, relative to the working directory, or "".
+	Checkpoint string
+}
+
 // Report hands over one report and waits for the decision.
 func (c *Client) Report(metrics map[string]float64, iteration uint64, checkpoint string) (Decision, error) {
-	if checkpoint != "" {
-		abs, err := filepath.Abs(checkpoint)
+	return c.Send(Message{Metrics: metrics, Iteration: iteration, Checkpoint: checkpoint})
+}
+
+// Send hands over one report and waits for the decision.
+func (c *Client) Send(m Message) (Decision, error) {
+	if m.Checkpoint != "" {
+		abs, err := filepath.Abs(m.Checkpoint)
 		if err != nil {
-			return "", fmt.Errorf("checkpoint %s: %w", checkpoint, err)
+			return "", fmt.Errorf("checkpoint %s: %w", m.Checkpoint, err)
 		}
-		checkpoint = abs
+		m.Checkpoint = abs
 	}
-	line, err := format(metrics, iteration, checkpoint)
+	line, err := format(m)
 	if err != nil {
 		return "", err
 	}

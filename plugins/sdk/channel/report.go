@@ -30,11 +30,18 @@ func ParseWith(line []byte, other func(name string, value any) error) (sdk.Resul
 	if err := Flatten(line, p.leaf); err != nil {
 		return sdk.Result{}, err
 	}
+	if p.r.Iteration == 0 {
+		p.r.Iteration = p.said
+	}
 	return p.r, nil
 }
 
+// IsIteration says whether a number of that name, among the metrics, is the iteration.
+func IsIteration(name string) bool { return name == "iteration" || name == "training_iteration" }
+
 type parser struct {
 	r     sdk.Result
+	said  uint64 // the iteration, where it is among the metrics
 	seen  map[string]bool
 	other func(name string, value any) error
 }
@@ -78,8 +85,11 @@ func (p *parser) metric(name string, value any) error {
 		p.value(name, value)
 		return nil
 	}
-	if n, err := Iteration(v); name == "training_iteration" && err == nil && p.r.Iteration == 0 {
-		p.r.Iteration = n
+	if n, err := Iteration(v); err == nil && IsIteration(name) {
+		p.said = n
+		if name == "iteration" {
+			return nil
+		}
 	}
 	if len(p.r.Metrics) == MaxMetrics {
 		return fmt.Errorf("more than %d metrics", MaxMetrics)
@@ -130,16 +140,19 @@ func CheckName(name string) error { return sdk.CheckMetricName(name) }
 func clip(s string) string { return s[:min(len(s), 64)] }
 
 // format writes a report as a line.
-func format(metrics map[string]float64, iteration uint64, checkpoint string) ([]byte, error) {
-	m := struct {
+func format(m Message) ([]byte, error) {
+	line := struct {
 		Metrics    map[string]any `json:"metrics"`
 		Iteration  uint64         `json:"iteration,omitempty"`
 		Checkpoint string         `json:"checkpoint,omitempty"`
-	}{map[string]any{}, iteration, checkpoint}
-	for name, v := range metrics {
-		m.Metrics[name] = jsonNumber(v)
+	}{map[string]any{}, m.Iteration, m.Checkpoint}
+	for name, v := range m.Values {
+		line.Metrics[name] = v
 	}
-	b, err := json.Marshal(m)
+	for name, v := range m.Metrics {
+		line.Metrics[name] = jsonNumber(v)
+	}
+	b, err := json.Marshal(line)
 	return append(b, '\n'), err
 }
 

@@ -125,7 +125,7 @@ func batch(events []train.Event) int {
 }
 
 func weight(e *train.Event) int {
-	n := 32 + len(e.Checkpoint) + len(e.Error) + len(e.Text)
+	n := 32 + len(e.Checkpoint) + len(e.Error) + len(e.Text) + len(e.Values)
 	for _, m := range e.Metrics {
 		n += 16 + len(m.Name)
 	}

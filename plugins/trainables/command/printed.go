@@ -60,7 +60,7 @@ func (r *reader) object(line []byte) (*printed, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.objective = p.objective || len(r.objectives) == 0 && len(p.Metrics) > 0
+	p.objective = p.objective || len(r.objectives) == 0 && slices.ContainsFunc(p.Metrics, isMeasured)
 	return p, nil
 }
 
@@ -76,9 +76,11 @@ func (r *reader) leaf(p *printed, name string, value any) error {
 	case name == "done" && isTruth(value):
 		p.Done = value == true
 		return nil
-	case isNumber && isIteration(name):
+	case isNumber && channel.IsIteration(name):
 		p.count(v)
-		return nil
+		if name == "iteration" {
+			return nil
+		}
 	}
 	if !isNumber {
 		if objective && p.wrong.name == "" {
@@ -90,12 +92,13 @@ func (r *reader) leaf(p *printed, name string, value any) error {
 	return p.metric(name, v)
 }
 
+// isMeasured: it is no count of the program's, which is no result by itself.
+func isMeasured(m sdk.Metric) bool { return !channel.IsIteration(m.Name) }
+
 func isTruth(value any) bool {
 	_, ok := value.(bool)
 	return ok
 }
-
-func isIteration(name string) bool { return name == "iteration" || name == "training_iteration" }
 
 func (p *printed) metric(name string, v float64) error {
 	if channel.CheckName(name) != nil {
@@ -163,9 +166,11 @@ func (r *reader) note(name string, v float64) {
 func (r *reader) take() *printed {
 	p := &printed{objective: true}
 	for _, m := range r.waiting {
-		if isIteration(m.Name) && !slices.Contains(r.objectives, m.Name) {
+		if channel.IsIteration(m.Name) && !slices.Contains(r.objectives, m.Name) {
 			p.count(m.Value)
-			continue
+			if m.Name == "iteration" {
+				continue
+			}
 		}
 		p.Metrics = append(p.Metrics, m)
 	}

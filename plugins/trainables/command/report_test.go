@@ -32,7 +32,7 @@ func TestPrintedJSON(t *testing.T) {
 		{Metrics: []m{{Name: "accuracy", Value: 0.5}, {Name: "val/loss", Value: math.NaN()}, {Name: "val/top/5", Value: math.Inf(-1)}}, Iteration: 5,
 			Values: []byte(`{"note":"x","list":[1],"ok":true,"none":null}`)},
 		{Metrics: []m{{Name: "accuracy", Value: 0.6}, {Name: "two words", Value: 1}, {Name: "acc@1é", Value: 2}}, Iteration: 9},
-		{Metrics: []m{{Name: "accuracy", Value: math.Inf(1)}}, Iteration: 10},
+		{Metrics: []m{{Name: "accuracy", Value: math.Inf(1)}, {Name: "training_iteration", Value: 10}}, Iteration: 10},
 		{Metrics: []m{{Name: "accuracy", Value: 0.7}}, Iteration: 11}, // the last line has no end
 	}
 	if fmt.Sprint(run.results) != fmt.Sprint(want) {

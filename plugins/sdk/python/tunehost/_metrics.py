@@ -1,45 +1,119 @@
-"""Metrics as authors give them, flat and as JSON."""
+"""What authors report, flat and as JSON: numbers are metrics, all else is kept as values."""
 
 from __future__ import annotations
 
+import json
 import math
-from typing import Any, Dict, Iterator, Mapping, Optional, Tuple, Union
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple, Union
 
 Metrics = Mapping[str, Any]
 
+_MAX_VALUES = 64 << 10
+_MAX_DEPTH = 32
+_COUNTS = ("iteration", "training_iteration")
 
-def flatten(metrics: Optional[Metrics], more: Metrics) -> Dict[str, float]:
-    """The numbers by name, nested names joined with "/". What is no number is an error."""
-    flat: Dict[str, float] = {}
+
+class Reported:
+    """One report."""
+
+    def __init__(self) -> None:
+        self.metrics: Dict[str, float] = {}
+        self.values: Dict[str, Any] = {}  #: what is no number, fit for JSON
+        self.done = False  #: it says so of itself
+        self.iteration: Optional[int] = None  #: likewise
+        self.left_out: List[str] = []  #: names of values for which there is no room
+        self._room = _MAX_VALUES - 2
+
+    def add(self, name: str, value: Any) -> None:
+        """Takes what has that flat name."""
+        if name in self.metrics or name in self.values:
+            raise ValueError(f"metric {name!r} is there twice")
+        number = _number(value)
+        if number is None:
+            self._add_value(name, _plain(value, 0))
+            return
+        if name in _COUNTS and number.is_integer() and 1 <= number <= 2**53:
+            self.iteration = int(number)
+            if name == "iteration":
+                return
+        self.metrics[name] = number
+
+    def _add_value(self, name: str, value: Any) -> None:
+        if name == "done" and isinstance(value, bool):
+            self.done = value
+            return
+        size = len(json.dumps({name: value}))
+        if size > self._room:
+            self.left_out.append(name)
+            return
+        self.values[name] = value
+        self._room -= size
+
+    def check(self) -> None:
+        """A report without a number is a mistake."""
+        if self.metrics:
+            return
+        says = "".join(f"; {name} is {value!r:.60}, which is no number" for name, value in list(self.values.items())[:1])
+        raise ValueError("no metrics: write report(accuracy=0.9) or report({'accuracy': 0.9})" + says)
+
+
+def flatten(metrics: Optional[Metrics], more: Metrics) -> Reported:
+    """What is reported by name, nested names joined with "/"."""
+    r = Reported()
     for part in (metrics or {}, more):
         for name, value in _leaves(part, ""):
-            if name in flat:
-                raise ValueError(f"metric {name!r} is there twice")
-            flat[name] = value
-    if not flat:
-        raise ValueError("no metrics: write report(accuracy=0.9) or report({'accuracy': 0.9})")
-    return flat
+            r.add(name, value)
+    r.check()
+    return r
 
 
-def _leaves(metrics: Metrics, prefix: str) -> Iterator[Tuple[str, float]]:
+def _leaves(metrics: Metrics, prefix: str) -> Iterator[Tuple[str, Any]]:
     for key, value in metrics.items():
-        name = prefix + str(key).encode("utf-8", "replace").decode()
+        name = prefix + _text(key)
         if isinstance(value, Mapping):
             yield from _leaves(value, name + "/")
         else:
-            yield name, _number(name, value)
+            yield name, value
 
 
-def _number(name: str, value: Any) -> float:
+def _text(value: Any) -> str:
+    return str(value).encode("utf-8", "replace").decode()
+
+
+def _is_bool(value: Any) -> bool:
+    """numpy's and torch's truths know how to be a float, too."""
+    return isinstance(value, bool) or getattr(getattr(value, "dtype", None), "kind", "") == "b" or str(
+        getattr(value, "dtype", "")) == "torch.bool"
+
+
+def _number(value: Any) -> Optional[float]:
     """Numbers of any library: those of numpy and torch know how to be a float."""
-    if not isinstance(value, (bool, str, bytes)):
-        try:
-            return float(value)
-        except (TypeError, ValueError):
-            pass
-        except OverflowError:  # an int beyond all floats
-            return math.inf if value > 0 else -math.inf
-    raise TypeError(f"metric {name!r} is {value!r:.60}: expected a number")
+    if _is_bool(value) or isinstance(value, (str, bytes)):
+        return None
+    try:
+        return float(value)
+    except OverflowError:  # an int beyond all floats
+        return math.inf if value > 0 else -math.inf
+    except Exception:  # whatever it is, it is no number
+        return None
+
+
+def _plain(value: Any, depth: int) -> Any:
+    """A value fit for JSON: what JSON does not know is kept as its text."""
+    if value is None or isinstance(value, (bool, str)):
+        return _text(value) if isinstance(value, str) else value
+    if depth > _MAX_DEPTH:
+        return "…"
+    if isinstance(value, Mapping):
+        return {_text(k): _plain(v, depth + 1) for k, v in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [_plain(v, depth + 1) for v in value]
+    if hasattr(value, "tolist"):  # arrays of numpy and torch, and their truths
+        return _plain(value.tolist(), depth + 1)
+    if isinstance(value, int):
+        return value
+    number = _number(value)
+    return jsonable(number) if number is not None else _text(value)
 
 
 def whole(iteration: Any) -> int:
@@ -54,3 +128,8 @@ def jsonable(value: float) -> Union[float, str]:
     if math.isfinite(value):
         return value
     return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
+
+
+def left_out(names: List[str]) -> str:
+    """What the author is told of values for which there is no room."""
+    return f"{', '.join(names[:8])}: left out, for what is reported beside the metrics may have {_MAX_VALUES >> 10} KiB in all"

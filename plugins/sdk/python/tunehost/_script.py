@@ -12,11 +12,12 @@ import shutil
 import socket
 import tempfile
 import threading
+import warnings
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Union
 
 from . import _stop
-from ._metrics import Metrics, flatten, jsonable, whole
+from ._metrics import Metrics, flatten, jsonable, left_out, whole
 from .errors import Paused, ReportError, Stopped
 
 __all__ = ["NewCheckpoint", "checkpoint", "new_checkpoint", "params", "report", "seed", "trial_dir"]
@@ -113,17 +114,23 @@ def report(metrics: Optional[Metrics] = None, *, iteration: Optional[int] = None
 
         tunehost.report(accuracy=0.93, loss=0.2)
 
-    Nested dicts are flattened with "/"; NaN and infinities are fine. iteration counts from 1;
-    without it tunehost counts. checkpoint is a complete directory, which from now on is
+    Nested dicts are flattened with "/"; NaN and infinities are fine. What is no number (text,
+    bool, list) is no metric, and is kept beside them in result.jsonl. iteration counts from 1;
+    without it tunehost counts. done=True: this is the last result. checkpoint is a complete directory, which from now on is
     tunehost's; see new_checkpoint.
 
     When the trial was stopped it raises Stopped, when it was paused Paused, which is a Stopped
     too. Left alone they end the script with status 0. ReportError: the report was refused.
     Outside of a trial it prints the metrics.
     """
-    message: Dict[str, Any] = {"metrics": {k: jsonable(v) for k, v in flatten(metrics, more).items()}}
-    if iteration is not None:
-        message["iteration"] = whole(iteration)
+    r = flatten(metrics, more)
+    message: Dict[str, Any] = {"metrics": {**{k: jsonable(v) for k, v in r.metrics.items()}, **r.values}}
+    if iteration is not None or r.iteration is not None:
+        message["iteration"] = whole(r.iteration if iteration is None else iteration)
+    if r.done:
+        message["done"] = True
+    if r.left_out:
+        warnings.warn(left_out(r.left_out), stacklevel=2)
     if checkpoint is not None:
         message["checkpoint"] = os.path.abspath(checkpoint)
     if not os.environ.get("TUNEHOST_CHANNEL"):

@@ -203,7 +203,7 @@ class LocalSession(Session):
 
 def batches(events: List[trainable_pb2.TrainEvent]) -> List[List[trainable_pb2.TrainEvent]]:
     """Events in portions that stay well under the limit of a message."""
-    if len(events) < 1000 and not any(len(e.text) > 1000 or len(e.metrics) > 50 for e in events):
+    if len(events) < 1000 and not any(len(e.text) > 1000 or len(e.values) > 1000 or len(e.metrics) > 50 for e in events):
         return [events]
     portions: List[List[trainable_pb2.TrainEvent]] = [[]]
     size = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import json
 import shutil
 import traceback
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping,
                     cast)
 
 from . import _traces
-from ._metrics import flatten, whole
+from ._metrics import flatten, left_out, whole
 from .errors import Paused, RestoreError, StartError, Stopped, UnknownFormat
 
 if TYPE_CHECKING:
@@ -195,13 +196,16 @@ class Run:
                save: Optional[Save] = None, checkpoint: Any = None, done: bool = False, **more: Any) -> None:
         """Hands over one result and returns when the trial may go on.
 
+        Numbers are metrics; what is none (text, bool, list) is kept beside them in result.jsonl.
         save(dir) writes the training's state into the empty directory dir; it is called only
         when a checkpoint of just this result is wanted. checkpoint is a directory that already
         holds one. done: this is the last result. Raises Stopped, or Paused, when the trial shall
         end; let it pass.
         """
-        values = flatten(metrics, more)
-        number = whole(iteration) if iteration is not None else 0
+        r = flatten(metrics, more)
+        number, done = whole(iteration) if iteration is not None else r.iteration or 0, bool(done) or r.done
+        if r.left_out:
+            self._link.send({"kind": LOG, "text": cut(left_out(r.left_out)), "hint": True})
         saved = str(Path(checkpoint).absolute()) if checkpoint else ""
         saved.encode()  # a message carries no other path; the error is the author's to see
         self._hear(self._link.poll())
@@ -211,7 +215,8 @@ class Run:
         self._reported += 1
         self._done = done
         self._link.send({
-            "kind": RESULT, "metrics": list(values.items()), "iteration": number, "checkpoint": saved, "done": bool(done),
+            "kind": RESULT, "metrics": list(r.metrics.items()), "iteration": number, "checkpoint": saved, "done": done,
+            "values": json.dumps(r.values, allow_nan=False).encode() if r.values else b"",
         })
         self._await_decision(done, self._due(done, save is not None and not checkpoint), save)
 
