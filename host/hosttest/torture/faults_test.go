@@ -162,7 +162,7 @@ func interrupt(times int) func(testing.TB, *host, *rand.Rand) {
 		group := rng.IntN(2) == 0
 		for range times {
 			h.signal(syscall.SIGINT, group)
-			h.await(t, patience, func() bool { return strings.Contains(h.said(), "once more to leave at once") })
+			h.await(t, patience, func() bool { return strings.Contains(h.said(), "once more leaves at once") })
 			h.within(upTo(rng, 100*time.Millisecond))
 		}
 		h.ends(t)
