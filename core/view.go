@@ -142,6 +142,9 @@ func (m *Machine) EachSummary(no TrialNo, f func(MetricID, stat.Summary)) {
 // TrainNS is the training time of a trial over all attempts.
 func (m *Machine) TrainNS(no TrialNo) int64 { return m.trainingTime(&m.trials[no]) }
 
+// SpentNS is the training time of a trial's attempts before the one that runs.
+func (m *Machine) SpentNS(no TrialNo) int64 { return m.trials[no].spent }
+
 // Objectives are the IDs of the objectives' metrics; 0 for one that nobody has
 // reported. Read them only.
 func (m *Machine) Objectives() []MetricID { return m.objectives }

@@ -10,6 +10,7 @@ import (
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/nearest"
+	"github.com/tunehost/tunehost/host/totals"
 )
 
 // effects says which settings of the file turn out to have none: once each, when that is
@@ -137,11 +138,15 @@ func (x *effects) noCheckpoint(no core.TrialNo) {
 // absentMetrics: a rule over a metric that never comes is never met.
 func (x *effects) absentMetrics(no core.TrialNo) {
 	absent := func(key, metric, what string) {
-		if metric == "" || x.machine.Metric(metric) != 0 {
-			return
+		if x.lacks(metric) {
+			x.say(key, "%s has no effect: trial %d has reported no %q, but %s%s", what, no, metric,
+				strings.Join(x.metrics(), ", "), nearest.Hint(metric, x.metrics()))
 		}
-		x.say(key, "%s has no effect: trial %d has reported no %q, but %s%s", what, no, metric,
-			strings.Join(x.metrics(), ", "), nearest.Hint(metric, x.metrics()))
+	}
+	if when := x.experiment.Stop.When; when != nil {
+		for _, name := range when.Metrics() {
+			absent("stop.when", name, "what "+strconv.Quote(name)+" decides in stop.when")
+		}
 	}
 	for _, r := range x.experiment.Stop.Metrics {
 		absent("stop."+r.Metric, r.Metric, "stop."+r.Metric)
@@ -153,6 +158,14 @@ func (x *effects) absentMetrics(no core.TrialNo) {
 		absent("budget.plateau", p.Metric, "budget.plateau")
 	}
 	absent("checkpoint.score", x.experiment.Checkpoint.Score, "checkpoint.score")
+}
+
+// lacks says whether neither trials nor the host have a metric: the host has its own
+// fields, and totals of what trials count.
+func (x *effects) lacks(metric string) bool {
+	_, kept := config.StopVars[metric]
+	counter, counted := totals.CounterOf(metric)
+	return metric != "" && !kept && x.machine.Metric(metric) == 0 && !(counted && x.machine.Metric(counter) != 0)
 }
 
 // metrics are the names of all that was reported, a few of them.

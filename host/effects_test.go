@@ -18,6 +18,8 @@ concurrency: 1
 `
 	for add, want := range map[string]string{
 		"stop: {lss: 0.1}":               `stop.lss has no effect: trial 0 has reported no "lss", but score, loss; did you mean "loss"?`,
+		"stop: {when: acc > 3}":          `what "acc" decides in stop.when has no effect: trial 0 has reported no "acc", but score, loss`,
+		"stop: {steps_total: 3}":         `stop.steps_total has no effect: trial 0 has reported no "steps_total"`,
 		"stop: {plateau: {metric: acc}}": `stop.plateau has no effect`,
 		"checkpoint: {score: acc}":       `checkpoint.score has no effect`,
 		"checkpoint: {keep: 2}":          `checkpoint has no effect: trial 0 has made none`,
@@ -33,7 +35,7 @@ concurrency: 1
 			t.Errorf("%s: %q is there %d times:\n%s", add, want, strings.Count(text, want), text)
 		}
 	}
-	o, seen := quick(t, file+"stop: {score: 2, loss: {below: 1}}", command.Plugin())
+	o, seen := quick(t, file+"stop: {score: 2, loss: {below: 1}, time_since_restore: 1e9, when: iterations_since_restore > 99}", command.Plugin())
 	finish(t, o)
 	if strings.Contains(seen.String(), "no effect") || strings.Contains(seen.String(), "warning") {
 		t.Error(seen.String())

@@ -207,3 +207,41 @@ func TestStopRulesAcrossHosts(t *testing.T) {
 		t.Errorf("it ends with result %d of %d: %s", at, results, ended.Reason)
 	}
 }
+
+// B-016, B-018: rules know the host's own fields of results, before and after a restore
+// from the checkpoint of iteration 4.
+func TestStopRulesOverTheHostsFields(t *testing.T) {
+	for rule, want := range map[string]struct {
+		at     uint64
+		reason string
+	}{
+		"timesteps_total: 30":                                          {3, "reached timesteps_total 30"},
+		"timesteps_total: {above: 30}":                                 {4, "timesteps_total is above 30"},
+		"timesteps_total: 60":                                          {6, "reached timesteps_total 60"},
+		"iterations_since_restore: 2":                                  {2, "reached iterations_since_restore 2"},
+		"training_iteration: 3":                                        {3, "reached iteration 3"},
+		"time_total_s: 1000000":                                        {6, ""},
+		"time_since_restore: 1000000":                                  {6, ""},
+		"time_since_restore: {above: -1}":                              {1, "time_since_restore is above -1"},
+		"when: timesteps_total >= 20":                                  {2, "stop.when holds: timesteps_total >= 20"},
+		"when: iterations_since_restore == 1 && iteration == 5":        {5, "stop.when holds"},
+		"when: timesteps_since_restore == 10 && timesteps_total == 50": {5, "stop.when holds"},
+		"when: training_iteration == 4":                                {4, "stop.when holds"},
+		"when: time_total_s >= time_since_restore && iteration == 2":   {2, "stop.when holds"},
+		"when: time_since_restore < 0.0 || time_total_s < 0.0":         {6, ""},
+	} {
+		o, seen := quick(t, `version: 1
+objective: {metric: score, mode: max}
+trainable: {plugin: chaos, options: {iterations: 6, fail_at: 6, fail_times: 1, metrics: {timesteps_this_iter: 10}}}
+checkpoint: {every: 2}
+failures: {retries: 1}
+stop: {`+rule+"}\n")
+		v := audit(t, finish(t, o).Dir, nil).View(0)
+		if v.State != core.Terminated || v.Iteration != want.at || !strings.HasPrefix(v.Reason, want.reason) {
+			t.Errorf("%s: %v at %d: %s; want %d: %s", rule, v.State, v.Iteration, v.Reason, want.at, want.reason)
+		}
+		if text := seen.String(); strings.Contains(text, "no effect") || strings.Contains(text, "taken as a metric") {
+			t.Errorf("%s: %s", rule, text)
+		}
+	}
+}

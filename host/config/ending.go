@@ -68,8 +68,10 @@ func (b *builder) metricRule(e entry) {
 			known = nil
 		}
 	}
+	_, kept := StopVars[e.name]
+	kept = kept || strings.HasPrefix(e.name, "timesteps_") // totals of what trials count
 	switch hint := nearest.Hint(e.name, known); {
-	case known == nil:
+	case known == nil || kept:
 	case e.name == "trials" || budget.find(e.name) != nil:
 		b.warn(e.pos, "%s is taken as a metric of a trial; what ends the experiment stands in budget, and trials at the top level", quote(e.name))
 	case hint != "":

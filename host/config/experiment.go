@@ -256,10 +256,11 @@ type Grant struct {
 
 // Variables of `stop.when`, beside metrics and parameters, and of `budget.when`.
 var (
-	// StopVars: time is the trial's running time in seconds; the last two are the names
-	// that results have for the first two.
+	// StopVars: time is the trial's running time in seconds; the others are the names
+	// that results have for the host's own fields (B-016).
 	StopVars = map[string]expr.Type{"iteration": expr.Int, "time": expr.Float,
-		"training_iteration": expr.Int, "time_total_s": expr.Float}
+		"training_iteration": expr.Int, "time_total_s": expr.Float,
+		"iterations_since_restore": expr.Int, "time_since_restore": expr.Float}
 	// BudgetVars: time is the experiment's running time in seconds; trials
 	// are those that ended; best is the best value of the first objective.
 	BudgetVars = map[string]expr.Type{"time": expr.Float, "trials": expr.Int, "trials_failed": expr.Int, "results": expr.Int, "best": expr.Float}

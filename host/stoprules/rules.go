@@ -22,6 +22,7 @@ type Rules struct {
 	stop    config.Stop
 	budget  config.Budget
 	strict  []config.MetricRule // {above: x}, {below: x}
+	kept    keeper              // of the host's own fields
 	plateau map[core.TrialNo]*plateau
 	overall *summit
 	best    float64
@@ -42,6 +43,7 @@ func New(e *config.Experiment) *Rules {
 			r.strict = append(r.strict, m)
 		}
 	}
+	r.kept = newKeeper(e.Stop)
 	if e.Budget.Plateau != nil {
 		r.overall = &summit{level: level{rule: *e.Budget.Plateau}}
 	}
@@ -49,7 +51,7 @@ func New(e *config.Experiment) *Rules {
 }
 
 func (r *Rules) needed() bool {
-	return r.stop.When != nil || r.stop.Plateau != nil || r.budget.When != nil || r.overall != nil
+	return r.stop.When != nil || r.stop.Plateau != nil || r.kept.needed || r.budget.When != nil || r.overall != nil
 }
 
 // Cut says how much of the batch can be one step: rules look at the machine, so that a
@@ -83,6 +85,11 @@ func (r *Rules) Result(m *core.Machine, number func(metric string) core.MetricID
 		e.Metrics = append(e.Metrics, core.Metric{ID: number(y.Name), Value: y.Value})
 	}
 	if m.Takes(x.Trial, x.Attempt) {
+		r.kept.result(m, x.Trial, x.Attempt, func(count func(string, float64)) {
+			for _, y := range x.Metrics {
+				count(y.Name, y.Value)
+			}
+		})
 		flat, spent := r.learn(x.Trial, func(name string) float64 { return metric(x.Metrics, name) })
 		e.Stop = r.stopReason(m, x, flat)
 		e.StopAll = r.budgetReason(m, spent)
@@ -96,6 +103,11 @@ func (r *Rules) Recall(m *core.Machine, e core.Event) {
 	if !ok || !r.needed() || !m.Takes(x.Trial, x.Attempt) {
 		return
 	}
+	r.kept.result(m, x.Trial, x.Attempt, func(count func(string, float64)) {
+		for _, y := range x.Metrics {
+			count(m.MetricName(y.ID), y.Value)
+		}
+	})
 	r.learn(x.Trial, func(name string) float64 { return recorded(x.Metrics, m.Metric(name)) })
 }
 
@@ -120,12 +132,16 @@ func (r *Rules) learn(no core.TrialNo, value func(metric string) float64) (trial
 }
 
 func (r *Rules) stopReason(m *core.Machine, x *inbox.Result, flat bool) string {
+	own := r.kept.fields(m, x)
 	for _, s := range r.strict {
-		if why := beyond(s, metric(x.Metrics, s.Metric)); why != "" {
+		if why := beyond(s, valueOf(s.Metric, x.Metrics, own)); why != "" {
 			return why
 		}
 	}
-	if r.stop.When != nil && r.holds(r.stop.When, m, x) {
+	if why := r.kept.reached(x.Metrics, own); why != "" {
+		return why
+	}
+	if r.stop.When != nil && r.holds(r.stop.When, m, x, own) {
 		return "stop.when holds: " + r.stop.When.Source()
 	}
 	if flat {
@@ -163,16 +179,26 @@ func metric(have []sdk.Metric, name string) float64 {
 }
 
 // holds evaluates stop.when; an expression over what is not there is false.
-func (r *Rules) holds(p *expr.Program, m *core.Machine, x *inbox.Result) bool {
-	v := m.View(x.Trial)
-	iteration := x.Iteration
-	if iteration == 0 {
-		iteration = v.At + 1
+func (r *Rules) holds(p *expr.Program, m *core.Machine, x *inbox.Result, own map[string]float64) bool {
+	v, metrics := m.View(x.Trial), metricsOf(x.Metrics)
+	for name, value := range own {
+		if _, reported := metrics[name]; !reported {
+			metrics[name] = value
+		}
 	}
-	ok, err := p.Bool(expr.Values{Params: r.file.Values(m.Params(x.Trial)), Metrics: metricsOf(x.Metrics),
-		Vars: map[string]any{"iteration": int64(iteration), "time": seconds(v.TrainNS),
-			"training_iteration": int64(iteration), "time_total_s": seconds(v.TrainNS)}})
+	ok, err := p.Bool(expr.Values{Params: r.file.Values(m.Params(x.Trial)), Metrics: metrics,
+		Vars: map[string]any{"iteration": int64(iterationOf(m, x)), "time": seconds(v.TrainNS),
+			"training_iteration": int64(iterationOf(m, x)), "time_total_s": seconds(v.TrainNS),
+			sinceIterations: int64(own[sinceIterations]), sinceTime: own[sinceTime]}})
 	return err == nil && ok
+}
+
+// iterationOf is a result's; it counts on where it does not say it.
+func iterationOf(m *core.Machine, x *inbox.Result) uint64 {
+	if x.Iteration == 0 {
+		return m.View(x.Trial).At + 1
+	}
+	return x.Iteration
 }
 
 func (r *Rules) budgetReason(m *core.Machine, spent bool) string {

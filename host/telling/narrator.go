@@ -1,14 +1,11 @@
 package telling
 
 import (
-	"math"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/core/stat"
 	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/totals"
 )
 
 // Narrator makes reports of what the core saw. It is told every observation in
@@ -26,13 +23,12 @@ type Narrator struct {
 
 // track is what a running trial's next report needs.
 type track struct {
-	pid       uint32
-	restored  uint64 // iteration that the attempt began from
-	fromCkpt  bool
-	began     int64 // training time when the attempt began
-	last      int64 // training time of the last result
-	sums      map[string]float64
-	sinceSums map[string]float64
+	pid      uint32
+	restored uint64 // iteration that the attempt began from
+	fromCkpt bool
+	began    int64 // training time when the attempt began
+	last     int64 // training time of the last result
+	sums     *totals.Sums
 }
 
 // NewNarrator follows a machine; trial is what is said of its trials.
@@ -121,7 +117,7 @@ func (n *Narrator) Follow(o core.Observation) {
 		t := n.track(o.Trial)
 		t.last = n.machine.View(o.Trial).TrainNS
 		for _, x := range o.Metrics {
-			t.count(report.Metric{Name: n.machine.MetricName(x.ID), Value: x.Value})
+			t.sums.Add(n.machine.MetricName(x.ID), x.Value)
 		}
 	}
 	if o.Kind != core.SawEnd && n.machine.State(o.Trial).Final() {
@@ -132,7 +128,7 @@ func (n *Narrator) Follow(o core.Observation) {
 func (n *Narrator) track(no core.TrialNo) *track {
 	t := n.tracks[no]
 	if t == nil {
-		t = &track{sums: map[string]float64{}, sinceSums: map[string]float64{}}
+		t = &track{sums: totals.New()}
 		n.tracks[no] = t
 	}
 	return t
@@ -143,28 +139,8 @@ func (n *Narrator) begin(o core.Observation) uint64 {
 	v, t := n.machine.View(o.Trial), n.track(o.Trial)
 	t.restored, t.fromCkpt = v.At, v.At > 0 || n.machine.From(o.Trial).ID != 0
 	t.began, t.last = v.TrainNS, v.TrainNS
-	clear(t.sinceSums)
-	clear(t.sums)
-	n.machine.EachSummaryOfAll(o.Trial, t.recall(n.machine))
+	t.sums.Begin(n.machine, o.Trial)
 	return t.restored
-}
-
-// recall makes the totals those of the results that still count, of all the trial's
-// stretches, which the machine knows: what came after the checkpoint will be reported again (B-061).
-func (t *track) recall(m *core.Machine) func(core.MetricID, stat.Summary) {
-	return func(id core.MetricID, s stat.Summary) {
-		if name, ok := counter(m.MetricName(id)); ok && s.Finite > 0 {
-			t.sums[name] = float64(t.sums[name] + whole(float64(s.Mean*float64(s.Finite))))
-		}
-	}
-}
-
-// whole undoes the rounding of a mean of whole numbers.
-func whole(x float64) float64 {
-	if n := math.Round(x); math.Abs(x-n) <= 1e-9*math.Abs(x) {
-		return n
-	}
-	return x
 }
 
 // result adds the host's own fields (B-016).
@@ -177,32 +153,10 @@ func (n *Narrator) result(o core.Observation) *report.Result {
 	r.Metrics = make([]report.Metric, len(o.Metrics))
 	for i, x := range o.Metrics {
 		r.Metrics[i] = report.Metric{Name: n.machine.MetricName(x.ID), Value: x.Value}
-		t.count(r.Metrics[i])
+		t.sums.Add(r.Metrics[i].Name, x.Value)
 	}
-	r.Totals = t.totals()
+	t.sums.Each(func(name string, x float64) { r.Totals = append(r.Totals, report.Metric{Name: name, Value: x}) })
 	return r
-}
-
-// counter is the name of what a metric counts per iteration.
-func counter(metric string) (name string, ok bool) {
-	name, ok = strings.CutSuffix(metric, "_this_iter")
-	return name, ok && name != "time"
-}
-
-// count sums a counter that is reported per iteration.
-func (t *track) count(x report.Metric) {
-	if name, ok := counter(x.Name); ok {
-		t.sums[name] = float64(t.sums[name] + x.Value)
-		t.sinceSums[name] = float64(t.sinceSums[name] + x.Value)
-	}
-}
-
-func (t *track) totals() (list []report.Metric) {
-	for name, sum := range t.sums {
-		list = append(list, report.Metric{Name: name + "_total", Value: sum}, report.Metric{Name: name + "_since_restore", Value: t.sinceSums[name]})
-	}
-	slices.SortFunc(list, func(a, b report.Metric) int { return strings.Compare(a.Name, b.Name) })
-	return list
 }
 
 func seconds(ns int64) float64 { return float64(ns) / 1e9 }

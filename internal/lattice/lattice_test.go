@@ -52,12 +52,13 @@ const lattice = `
 	host/seeds       < STD
 	host/points      < STD, core, plugins/sdk, plugins/sdk/space, host/config, host/seeds
 	host/translation < STD, core, core/stat, plugins/sdk, plugins/sdk/space
-	host/stoprules   < STD, core, plugins/sdk, host/config, host/expr, host/inbox
+	host/totals      < STD, core, core/stat
+	host/stoprules   < STD, core, plugins/sdk, host/config, host/expr, host/inbox, host/totals
 	host/snapshots   < STD, plugins/sdk, host/hostlog, host/plugin, host/storage, host/storage/nolink
 	host/consulting  < STD, core, core/journal, core/record, plugins/sdk, plugins/sdk/space, host/clock, host/demand, host/hostlog, host/inbox, host/plugin, host/points, host/queue, host/snapshots, host/untrusted
 	host/loading     < STD, plugins/sdk, host/config, host/lockfile, host/nearest, host/plugin, host/plugin/…, host/report/files, host/storage
 	host/recorded    < STD, core, core/journal, core/record
-	host/telling     < STD, core, core/stat, plugins/sdk, host/analysis, host/clock, host/deadlines, host/diskspace, host/hostlog, host/plugin, host/recorded, host/report, host/report/terminal, host/storage, host/storage/nolink
+	host/telling     < STD, core, core/stat, plugins/sdk, host/analysis, host/clock, host/deadlines, host/diskspace, host/hostlog, host/plugin, host/recorded, host/report, host/report/terminal, host/storage, host/storage/nolink, host/totals
 	host/scaffold/templates/… < STD, plugins/sdk, plugins/sdk/…
 	host/…           < ANY, core, core/…, plugins, plugins/…, host, host/…
 	conformance      < ANY, plugins/sdk, plugins/sdk/…, host/plugin, host/plugin/…, host/runtimedir, conformance/…
