@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -41,6 +42,8 @@ type Config struct {
 	// 256 MiB.
 	Memory int64
 	Grants Grants
+	// CompileMemory is what the compiler may take, in bytes; 0: 1 GiB.
+	CompileMemory int64 `json:",omitempty"`
 	// Cache is the directory of compiled modules, made if need be; "": none.
 	Cache string
 }
@@ -97,6 +100,8 @@ func (c *Config) pages() uint32 {
 	const page = 64 << 10
 	return uint32(min(max(memory/page, 1), 1<<16))
 }
+
+func (c *Config) compileMemory() int64 { return cmp.Or(c.CompileMemory, defaultCompileMemory) }
 
 func (c *Config) memory() uint64 { return uint64(c.pages()) << 16 }
 

@@ -1,9 +1,9 @@
 package sandbox
 
 import (
-	"bytes"
+	"errors"
+	"fmt"
 	"os"
-	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -14,33 +14,38 @@ const (
 	// start and the module's memory: the compiler, tables, a native stack of up to
 	// 600 MB while it grows, and two messages.
 	ownSpace = 2 << 30
+	// ownData is what of that may be written to, beyond what compiling may take: the
+	// compiler and the stack are not there at a time.
+	ownData  = 512 << 20
 	maxFiles = 128
 )
 
 // confine gives up what a runner does not need, for good. Modules have no way to use
 // it; this is for mistakes in the compiler that they are compiled by. It does what it
 // can.
-func confine(memory uint64) error {
+func confine(memory, compiling uint64) error {
 	limit := func(what int, n uint64) error { return unix.Setrlimit(what, &unix.Rlimit{Cur: n, Max: n}) }
 	_ = limit(unix.RLIMIT_CORE, 0)
 	_ = limit(unix.RLIMIT_NOFILE, maxFiles)
 	// Programs that it might start could not gain rights. Where the program uses C,
 	// this cannot be said for all threads at once.
 	_, _, _ = syscall.AllThreadsSyscall(syscall.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0)
-	has, err := addressSpace()
+	space, data, err := taken()
 	if err != nil {
 		return err
 	}
-	return limit(unix.RLIMIT_AS, has+memory+ownSpace)
+	return errors.Join(limit(unix.RLIMIT_DATA, data+memory+compiling+ownData), limit(unix.RLIMIT_AS, space+memory+compiling+ownSpace))
 }
 
-// addressSpace is what the process has now, in bytes.
-func addressSpace() (uint64, error) {
+// taken is the address space that the process has now, and how much of it is data, in
+// bytes.
+func taken() (space, data uint64, err error) {
 	text, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	first, _, _ := bytes.Cut(text, []byte(" "))
-	pages, err := strconv.ParseUint(string(first), 10, 64)
-	return pages * uint64(os.Getpagesize()), err
+	var other int
+	_, err = fmt.Sscan(string(text), &space, &other, &other, &other, &other, &data)
+	page := uint64(os.Getpagesize())
+	return space * page, data * page, err
 }

@@ -9,7 +9,7 @@ const maxFiles = 128
 
 // confine gives up what a runner does not need, for good. Address space cannot be
 // limited everywhere; memory of modules is.
-func confine(uint64) error {
+func confine(_, _ uint64) error {
 	_ = unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
 	_ = unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: maxFiles, Max: maxFiles})
 	return nil

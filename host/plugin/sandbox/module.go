@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -89,8 +88,8 @@ func (m *module) build(ctx context.Context, code []byte) (err error) {
 		settings = settings.WithCompilationCache(cache)
 	}
 	m.runtime = wazero.NewRuntimeWithConfig(ctx, settings)
-	if m.compiled, err = m.runtime.CompileModule(ctx, code); err != nil {
-		return errors.New("it is no valid WASM module: " + firstLine(err))
+	if err := m.compile(ctx, code); err != nil {
+		return err
 	}
 	if err := m.provideWASI(ctx); err != nil {
 		return err

@@ -5,12 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"runtime"
 	"strings"
 	"sync"
 
 	"github.com/hashicorp/go-hclog"
-	"github.com/tetratelabs/wazero/experimental"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -35,7 +33,7 @@ func Main(args []string) int {
 	if c.Kind == sdk.KindTrainable {
 		instances = 2
 	}
-	if err := confine(instances * c.memory()); err != nil {
+	if err := confine(instances*c.memory(), uint64(c.compileMemory())); err != nil {
 		fmt.Fprintln(os.Stderr, "its limits cannot be set:", err)
 		return 1
 	}
@@ -71,7 +69,7 @@ func (r *runner) instance() (*instance, error) {
 		return r.first, nil
 	}
 	// What a call's context does must not reach what outlives the call.
-	ctx := experimental.WithCompilationWorkers(context.Background(), runtime.GOMAXPROCS(0))
+	ctx := compilers(context.Background())
 	if r.module == nil {
 		m, err := load(ctx, r.config, r.log)
 		if err != nil {
