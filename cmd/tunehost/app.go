@@ -15,21 +15,25 @@ import (
 	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/mirror"
+	"github.com/tunehost/tunehost/host/untrusted"
 	"golang.org/x/term"
 )
 
 // app is what commands have of the world.
 type app struct {
-	env    map[string]string
-	in     io.Reader
-	out    io.Writer
-	err    io.Writer
+	env map[string]string
+	in  io.Reader
+	// out and err let nothing through that is not seen or steers a terminal.
+	out, err io.Writer
+	// screen is where out goes: for what is drawn on a terminal, which is cleaned as it
+	// is made.
+	screen io.Writer
 	engine engine
 	now    func() time.Time
 }
 
 func newApp(env []string, stdin io.Reader, stdout, stderr io.Writer) *app {
-	a := &app{env: map[string]string{}, in: stdin, out: stdout, err: stderr, engine: hostEngine, now: time.Now}
+	a := &app{env: map[string]string{}, in: stdin, screen: stdout, out: untrusted.NewWriter(stdout, untrusted.Bold), err: untrusted.NewWriter(stderr, nil), engine: hostEngine, now: time.Now}
 	for _, pair := range env {
 		if name, value, ok := strings.Cut(pair, "="); ok {
 			a.env[name] = value
@@ -202,7 +206,7 @@ func (a *app) lookup(name string) (string, bool) {
 
 // width is that of the terminal; 0 where the output is none.
 func (a *app) width() int {
-	f, ok := a.out.(*os.File)
+	f, ok := a.screen.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return 0
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/storage/nolink"
+	"github.com/tunehost/tunehost/host/untrusted"
 )
 
 // logging says what of the output is printed.
@@ -162,6 +163,15 @@ func (a *app) printLogs(dir string, names []string) (printed bool, err error) {
 	return printed, nil
 }
 
+// log is where a program's output goes: as it is to a file or a program, and to a terminal
+// without what would steer that beyond colours.
+func (a *app) log() io.Writer {
+	if !a.terminal() {
+		return a.screen
+	}
+	return untrusted.NewWriter(a.screen, untrusted.Colours)
+}
+
 func (a *app) printLog(f *os.File, heading bool) (some bool, err error) {
 	info, err := f.Stat()
 	if err != nil || info.Size() == 0 {
@@ -170,6 +180,6 @@ func (a *app) printLog(f *os.File, heading bool) (some bool, err error) {
 	if heading {
 		a.say("%s", a.bold("==> "+filepath.Base(f.Name())+" <=="))
 	}
-	_, err = io.Copy(a.out, f)
+	_, err = io.Copy(a.log(), f)
 	return true, err
 }

@@ -130,7 +130,10 @@ func (a *app) drive(f *runFlags, run func(context.Context) (host.Ended, error)) 
 	if err := f.check(); err != nil {
 		return err
 	}
-	f.Stdout, f.Stderr, f.Terminal, f.Plugins, f.Ask = a.out, a.err, a.terminal(), plugins, a.ask
+	f.Stdout, f.Stderr, f.Terminal, f.Plugins, f.Ask = a.screen, a.err, a.terminal(), plugins, a.ask
+	if f.JSON {
+		f.Stdout = a.out
+	}
 	f.Exit = host.NewExit(a.err)
 	ended, err := a.untilSignalled(f.Exit, run)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/mattn/go-runewidth"
+	"github.com/tunehost/tunehost/host/untrusted"
 )
 
 // table is text in columns.
@@ -84,12 +85,12 @@ func (t *table) line(cells []string, shown, widths []int) string {
 
 // clean takes out what could steer a terminal: trials had a hand in the text.
 func clean(s string) string {
-	return strings.Map(func(r rune) rune {
+	return untrusted.Visible(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return ' '
 		}
 		return r
-	}, s)
+	}, s))
 }
 
 // fit says which columns are shown, and how wide each is. The widest columns of text

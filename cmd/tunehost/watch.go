@@ -60,10 +60,10 @@ func (a *app) watch(ctx context.Context, e *analysis.Experiment, every time.Dura
 
 // display is what is known of where the output goes.
 func (a *app) display() terminal.Options {
-	if f, ok := a.out.(*os.File); ok {
+	if f, ok := a.screen.(*os.File); ok {
 		return terminal.Detect(f, terminal.Brief, a.lookup)
 	}
-	return terminal.Options{Out: a.out, Verbosity: terminal.Brief}
+	return terminal.Options{Out: a.screen, Verbosity: terminal.Brief}
 }
 
 // looked shows an experiment that is looked at from outside.

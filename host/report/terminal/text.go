@@ -12,12 +12,13 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/untrusted"
 )
 
 // clean makes one line without control characters of text from anywhere.
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' {
+		if unicode.IsControl(r) || untrusted.Hidden(r) {
 			return ' '
 		}
 		return r
