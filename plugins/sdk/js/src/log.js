@@ -4,6 +4,9 @@
 /** The host cuts lines at 64 KiB. */
 const maxLine = 48 << 10;
 
+/** Where lines go; what trials print may go elsewhere. */
+export const sink = { write: (/** @type {string} */ line) => process.stderr.write(line) };
+
 /**
  * @param {string} level
  * @param {string} message
@@ -16,7 +19,7 @@ function write(level, message, fields = {}) {
     "@message": String(message).slice(0, maxLine),
     "@timestamp": new Date().toISOString().replace("Z", "000Z"),
   }, (_, value) => (typeof value === "bigint" ? String(value) : value));
-  process.stderr.write(`${line}\n`);
+  sink.write(`${line}\n`);
 }
 
 /** Writes a line to the experiment's log. Fields are written behind the message. */

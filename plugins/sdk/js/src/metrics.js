@@ -1,35 +1,130 @@
-// Metrics, as an author writes them: numbers by name, nested at will.
+// What authors report: numbers by name, nested at will, are metrics; all else is kept as
+// values.
 
-/** @typedef {{[name: string]: number | bigint | Metrics}} Metrics */
+/** @typedef {{[name: string]: any}} Metrics numbers; texts, truths and lists are kept beside them */
 
 /**
- * The metrics by their flat names: parts of nested ones are joined with "/".
+ * One report, by flat names.
+ * @typedef {object} Reported
+ * @property {Map<string, number>} metrics
+ * @property {Record<string, any>} values what is no number, fit for JSON
+ * @property {boolean} done it says so of itself
+ * @property {number} iteration likewise; 0: it does not
+ * @property {string[]} leftOut names of values for which there is no room
+ */
+
+/** What values may have in all, in bytes. */
+const maxValues = 64 << 10;
+
+/**
+ * What is reported by flat names: parts of nested ones are joined with "/".
  * @param {Metrics} metrics
- * @returns {Map<string, number>}
+ * @returns {Reported}
  */
 export function flatten(metrics) {
-  /** @type {Map<string, number>} */
-  const flat = new Map();
-  addTo(flat, "", metrics);
+  /** @type {Reported} */
+  const flat = { metrics: new Map(), values: {}, done: false, iteration: 0, leftOut: [] };
+  let room = maxValues - 2;
+  for (const [name, value] of leaves("", metrics)) {
+    if (flat.metrics.has(name) || Object.hasOwn(flat.values, name)) {
+      throw new TypeError(`metric ${JSON.stringify(name)} is there twice`);
+    }
+    if (typeof value === "number" || typeof value === "bigint") {
+      addNumber(flat, name, Number(value));
+    } else {
+      room -= addValue(flat, name, value, room);
+    }
+  }
+  if (flat.metrics.size === 0) {
+    const [name] = Object.keys(flat.values);
+    const says = name === undefined ? "" : `; ${name} is ${JSON.stringify(flat.values[name]).slice(0, 60)}, which is no number`;
+    throw new TypeError(`no metrics: write report({accuracy: 0.9})${says}`);
+  }
   return flat;
 }
 
 /**
- * @param {Map<string, number>} flat
- * @param {string} prefix
- * @param {Metrics} metrics
+ * @param {Reported} flat
+ * @param {string} name
+ * @param {number} value
  */
-function addTo(flat, prefix, metrics) {
-  for (const [key, value] of Object.entries(metrics)) {
-    const name = prefix + key;
-    if (value && typeof value === "object") {
-      addTo(flat, `${name}/`, value);
-    } else if (typeof value !== "number" && typeof value !== "bigint") {
-      throw new TypeError(`metric ${JSON.stringify(name)} is ${String(value)}, not a number`);
-    } else if (flat.has(name)) {
-      throw new TypeError(`metric ${JSON.stringify(name)} is there twice`);
-    } else {
-      flat.set(name, Number(value));
+function addNumber(flat, name, value) {
+  if ((name === "iteration" || name === "training_iteration") && Number.isSafeInteger(value) && value > 0) {
+    flat.iteration = value;
+    if (name === "iteration") {
+      return;
     }
   }
+  flat.metrics.set(name, value);
+}
+
+/**
+ * Returns the room that the value takes.
+ * @param {Reported} flat
+ * @param {string} name
+ * @param {unknown} value
+ * @param {number} room
+ */
+function addValue(flat, name, value, room) {
+  if (name === "done" && typeof value === "boolean") {
+    flat.done = value;
+    return 0;
+  }
+  const text = jsonOf(value);
+  const size = Buffer.byteLength(JSON.stringify(name)) + Buffer.byteLength(text) + 2;
+  if (size > room) {
+    flat.leftOut.push(name);
+    return 0;
+  }
+  flat.values[name] = JSON.parse(text);
+  return size;
+}
+
+/**
+ * What JSON does not know is kept as its text.
+ * @param {unknown} value
+ * @returns {string}
+ */
+function jsonOf(value) {
+  try {
+    return JSON.stringify(ArrayBuffer.isView(value) ? Array.from(/** @type {any} */ (value)) : value, plain) ?? JSON.stringify(String(value));
+  } catch { // it holds itself
+    return JSON.stringify(String(value));
+  }
+}
+
+/** @param {string} _ @param {unknown} value */
+function plain(_, value) {
+  return typeof value === "bigint" || (typeof value === "number" && !Number.isFinite(value)) ? String(value) : value;
+}
+
+/**
+ * @param {string} prefix
+ * @param {Metrics} metrics
+ * @returns {Generator<[string, unknown]>}
+ */
+function* leaves(prefix, metrics) {
+  for (const [key, value] of Object.entries(metrics)) {
+    if (isGroup(value)) {
+      yield* leaves(`${prefix}${key}/`, value);
+    } else {
+      yield [prefix + key, value];
+    }
+  }
+}
+
+/**
+ * Whether it is nested metrics, and no list, date or the like.
+ * @param {any} value
+ */
+function isGroup(value) {
+  return value !== null && typeof value === "object" && !Array.isArray(value) && !ArrayBuffer.isView(value) && typeof value.toJSON !== "function";
+}
+
+/**
+ * What the author is told of values for which there is no room.
+ * @param {string[]} names
+ */
+export function leftOut(names) {
+  return `${names.slice(0, 8).join(", ")}: left out, for what is reported beside the metrics may have ${maxValues >> 10} KiB in all`;
 }

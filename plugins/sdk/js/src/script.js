@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, readFileSync } from "node:fs";
 import { createConnection } from "node:net";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
-import { flatten } from "./metrics.js";
+import { flatten, leftOut } from "./metrics.js";
 import { listen, tell } from "./stop.js";
 
 /** @typedef {import("./metrics.js").Metrics} Metrics */
@@ -46,7 +46,8 @@ export function checkpoint() {
  * "stop" the program shall exit; it has the time that stop_grace says. Once a program has
  * reported, SIGTERM does not end it: it is told "stop" by its next report, or see stopped.
  *
- * With `save`, a directory is made that save writes the state into before the
+ * Numbers are metrics; what is none (text, boolean, array) is kept beside them in
+ * result.jsonl. `done: true` among them makes it the last result. With `save`, a directory is made that save writes the state into before the
  * result is reported; `checkpoint` is one that is there already. Outside of a trial
  * the result is printed, nothing is saved, and the answer is "continue".
  * @param {Metrics} metrics
@@ -54,7 +55,11 @@ export function checkpoint() {
  * @returns {Promise<Decision>}
  */
 export async function report(metrics, { iteration, checkpoint, save } = {}) {
-  const flat = Object.fromEntries([...flatten(metrics)].map(([name, value]) => [name, writable(value)]));
+  const said = flatten(metrics);
+  const flat = { ...Object.fromEntries([...said.metrics].map(([name, value]) => [name, writable(value)])), ...said.values };
+  if (said.leftOut.length > 0) {
+    console.warn(leftOut(said.leftOut));
+  }
   const path = process.env.TUNEHOST_CHANNEL;
   if (!path) {
     console.log(JSON.stringify(flat));
@@ -62,7 +67,7 @@ export async function report(metrics, { iteration, checkpoint, save } = {}) {
   }
   listen();
   const dir = save ? await saved(save) : checkpoint && resolve(checkpoint);
-  const answer = await channel(path).ask({ metrics: flat, iteration, checkpoint: dir });
+  const answer = await channel(path).ask({ metrics: flat, iteration: iteration ?? (said.iteration || undefined), checkpoint: dir, done: said.done || undefined });
   if (answer.error) {
     throw new Error(`the report was refused: ${answer.error}`);
   }

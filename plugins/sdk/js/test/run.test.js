@@ -49,9 +49,20 @@ test("metrics are flattened and iterations counted", async () => {
   assert.equal(done, true);
 });
 
-test("what is no number is refused", async () => {
+test("what is no number is kept beside the metrics", async () => {
+  const day = new Date(0);
+  const { settled } = begin({}, (run) => run.report({ loss: 1, in: { note: "x" }, list: [1, NaN, 2n], ok: true, none: null,
+    array: new Float32Array([1]), day, done: true, training_iteration: 7, long: "x".repeat(70_000) }));
+  const [{ metrics, values, iteration, done }] = await settled();
+  assert.deepEqual(metrics, [{ name: "loss", value: 1 }, { name: "training_iteration", value: 7 }]);
+  assert.deepEqual(JSON.parse(values),
+    { "in/note": "x", list: [1, "NaN", "2"], ok: true, none: null, array: [1], day: "1970-01-01T00:00:00.000Z" });
+  assert.deepEqual([iteration, done], [7, true]);
+});
+
+test("a report without a number is refused", async () => {
   const { end } = begin({}, (run) => run.report({ loss: "0.1" }));
-  assert.equal((await end).error, 'metric "loss" is 0.1, not a number');
+  assert.equal((await end).error, 'no metrics: write report({accuracy: 0.9}); loss is "0.1", which is no number');
 });
 
 test("due results wait for a save, and a save is carried out with the next result", async () => {

@@ -20,7 +20,12 @@ export declare class RestoreError extends Error {
  */
 export declare function messageOf(thrown: unknown): string;
 /**
- * Where it was thrown.
+ * Where it was thrown, without the lines of this package where there are others.
  * @param {unknown} thrown
  */
 export declare function stackOf(thrown: unknown): string;
+/**
+ * What was thrown, with its type and the author's line, in one line.
+ * @param {unknown} thrown
+ */
+export declare function describe(thrown: unknown): string;

@@ -1,3 +1,7 @@
+/** Where lines go; what trials print may go elsewhere. */
+export declare const sink: {
+    write: (/** @type {string} */ line: string) => boolean;
+};
 /** Writes a line to the experiment's log. Fields are written behind the message. */
 export declare const log: {
     /** @param {string} message @param {Record<string, unknown>} [fields] */

@@ -30,7 +30,8 @@ export declare function checkpoint(): string | null;
  * "stop" the program shall exit; it has the time that stop_grace says. Once a program has
  * reported, SIGTERM does not end it: it is told "stop" by its next report, or see stopped.
  *
- * With `save`, a directory is made that save writes the state into before the
+ * Numbers are metrics; what is none (text, boolean, array) is kept beside them in
+ * result.jsonl. `done: true` among them makes it the last result. With `save`, a directory is made that save writes the state into before the
  * result is reported; `checkpoint` is one that is there already. Outside of a trial
  * the result is printed, nothing is saved, and the answer is "continue".
  * @param {Metrics} metrics

@@ -30,6 +30,10 @@ class Hclog(logging.Formatter):
         return json.dumps(line)
 
 
+class _Plain(logging.Formatter):
+    """Lines for people."""
+
+
 def _traced(error: Optional[BaseException]) -> Dict[str, str]:
     """The traceback as the author wants to see it, and the whole one if that is another."""
     if error is None:
@@ -43,6 +47,9 @@ def _traced(error: Optional[BaseException]) -> Dict[str, str]:
 def install() -> None:
     """Sends the records of `logging` to stderr as JSON, unless the author has made handlers."""
     root = logging.getLogger()
+    for handler in root.handlers:
+        if isinstance(handler.formatter, _Plain):
+            handler.setFormatter(Hclog())
     if not root.handlers:
         handler = logging.StreamHandler(sys.stderr)
         handler.setFormatter(Hclog())
@@ -54,4 +61,4 @@ def plain() -> None:
     """From now on stderr is a trial's file, which people read."""
     for handler in logging.getLogger().handlers:
         if isinstance(handler.formatter, Hclog):
-            handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+            handler.setFormatter(_Plain("%(asctime)s %(levelname)s %(name)s: %(message)s"))

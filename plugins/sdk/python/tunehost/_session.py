@@ -13,11 +13,11 @@ import signal
 import threading
 from typing import Any, Callable, Dict, List, Mapping, Optional
 
-from . import _stop, _vital
+from . import _output, _stop, _vital
 from ._proto import common_pb2, trainable_pb2
 from ._trial import prepare, trial_of
 from .plugin import Trainable
-from .run import ENDED, KILL, START, STARTED, STOP, Link, Order, Run, Told, attempt
+from .run import ENDED, KILL, START, STARTED, STOP, Link, Order, Run, Told, Trial, attempt
 
 _MAX_QUEUED = 8192
 _MAX_BATCH = 512 << 10
@@ -185,10 +185,21 @@ class LocalSession(Session):
             _stop.install(self._handler)
             run.signalled()  # a stop may have come before
         link.send({"kind": STARTED, "pid": os.getpid()})
-        ended = attempt(self._trainable, run)
+        ended = self._attempt(trial, run)
         with self.lock:  # forgotten before its end is told: the host may answer with a START
             del self.runs[number]
         self.out.push(number, ended)
+
+    def _attempt(self, trial: Trial, run: Run) -> Told:
+        """Runs the author's code; what it prints goes to the trial's files, if it has the process
+        to itself."""
+        if self._traits["shared"] or not os.path.isdir(trial.dir):
+            return attempt(self._trainable, run)
+        try:
+            with _output.sent_to(trial.dir):
+                return attempt(self._trainable, run)
+        except OSError as e:
+            return {"kind": ENDED, "error": f"cannot write the trial's log: {e}", "never_started": True}
 
     def _signalled(self, signum: int, frame: Any) -> None:
         """Tells the run in the main thread of a stop; a SIGTERM that is not from here ends the

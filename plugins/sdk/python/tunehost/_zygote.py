@@ -17,7 +17,7 @@ import threading
 import traceback
 from typing import Any, Callable, Dict, List, NoReturn, Optional, Type
 
-from . import _frames, _log, _stop, _system
+from . import _frames, _log, _output, _stop, _system
 from ._frames import Frames
 from ._trial import prepare, trial_of
 from .errors import Refused
@@ -287,7 +287,4 @@ def _redirect(trial: Trial) -> None:
             faulthandler.enable(sys.__stderr__ or sys.stderr)
     if not os.path.isdir(trial.dir):
         return
-    for fd, name in ((1, "stdout"), (2, "stderr")):
-        file = os.open(os.path.join(trial.dir, name), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-        os.dup2(file, fd)
-        os.close(file)
+    _output.send_to(trial.dir)

@@ -2,7 +2,7 @@
 
 import { setImmediate as turn } from "node:timers/promises";
 import { messageOf, RestoreError, stackOf, StartError, StoppedError } from "../errors.js";
-import { flatten } from "../metrics.js";
+import { flatten, leftOut } from "../metrics.js";
 import { text } from "./wire.js";
 
 /** The protocol's numbers of what the host orders. */
@@ -89,7 +89,10 @@ export class Run {
    * @returns {Promise<void>}
    */
   report(metrics, options = {}) {
-    const flat = [...flatten(metrics)].map(([name, value]) => ({ name: text(name), value }));
+    const flat = flatten(metrics);
+    if (flat.leftOut.length > 0) {
+      this.#say({ kind: Said.Log, text: cut(leftOut(flat.leftOut)), hint: true });
+    }
     const result = this.#reports.then(() => this.#report(flat, options));
     // Code that does not wait for a report must not end the process with it.
     this.#reports = result.catch(() => {});
@@ -167,17 +170,17 @@ export class Run {
   }
 
   /**
-   * @param {{name: string, value: number}[]} metrics
+   * @param {import("../metrics.js").Reported} said
    * @param {import("../plugin.js").ReportOptions} options
    */
-  async #report(metrics, { iteration = 0, done = false, checkpoint = "", save }) {
+  async #report(said, { iteration = said.iteration, done = said.done, checkpoint = "", save }) {
     // A stop that wants a checkpoint first still takes one result, the one that is saved.
     if (this.killed.aborted || (this.stopped.aborted && !this.#stopDir)) {
       throw new StoppedError(this.#paused);
     }
     this.#iteration = iteration || this.#iteration + 1;
     this.#reported++;
-    this.#say({ kind: Said.Result, metrics, iteration: this.#iteration, checkpoint: text(checkpoint), done });
+    this.#say({ kind: Said.Result, ...numbersAndValues(said), iteration: this.#iteration, checkpoint: text(checkpoint), done });
     const due = this.#due(done, Boolean(save) && this.#canSave && !checkpoint);
     if (done && !due) {
       return; // nobody has to decide whether it goes on
@@ -248,6 +251,12 @@ export class Run {
     }
     this.#say({ kind: Said.Saved, iteration: this.#iteration, checkpoint: dir, error });
   }
+}
+
+/** @param {import("../metrics.js").Reported} said */
+function numbersAndValues({ metrics: numbers, values }) {
+  const metrics = [...numbers].map(([name, value]) => ({ name: text(name), value }));
+  return Object.keys(values).length > 0 ? { metrics, values: Buffer.from(JSON.stringify(values)) } : { metrics };
 }
 
 /** @param {unknown} thrown */

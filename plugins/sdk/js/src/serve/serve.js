@@ -5,6 +5,7 @@ import { writeSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "../errors.js";
 import { Host } from "./host.js";
+import { divert } from "./output.js";
 import { definitions } from "./proto.js";
 import { schedulerService, searcherService } from "./services.js";
 import { hostAuthority, newIdentity } from "./tls.js";
@@ -81,13 +82,13 @@ async function start(plugins) {
 
 /**
  * Says where the plugin listens. What is written to stdout from now on goes to
- * stderr.
+ * stderr, what trials write to their files.
  * @param {string} path
  * @param {Buffer} certificate
  */
 function announce(path, certificate) {
   writeSync(1, `1|${protocol}|unix|${path}|grpc|${certificate.toString("base64").replace(/=+$/, "")}\n`);
-  process.stdout.write = process.stderr.write.bind(process.stderr);
+  divert();
 }
 
 /**

@@ -2,6 +2,7 @@
 
 import { status } from "@grpc/grpc-js";
 import { readOptions } from "./options.js";
+import { Output } from "./output.js";
 import { Order, Run, Said } from "./run.js";
 import { failure, notOpen, Refusal, unary } from "./services.js";
 import * as wire from "./wire.js";
@@ -96,11 +97,28 @@ export class Session {
   async #train(id, run) {
     this.#say(id, { kind: Said.Started, pid: process.pid });
     await null; // the rest of the host's message first
-    const end = await run.call((r) => this.#trainable.train(r));
+    const end = await this.#call(run);
     // The run is forgotten before its end is told: the host may answer that with
     // the next start.
     this.#runs.delete(id);
     this.#say(id, end);
+  }
+
+  /**
+   * Calls the author's code; what it prints goes to the trial's files.
+   * @param {Run} run
+   */
+  async #call(run) {
+    /** @type {Output | null} */
+    let out = null;
+    try {
+      out = run.trial.dir ? new Output(run.trial.dir) : null;
+    } catch (thrown) {
+      const error = `cannot write the trial's log: ${/** @type {Error} */ (thrown).message}`;
+      return { kind: Said.Ended, error, never_started: true };
+    }
+    const train = () => run.call((r) => this.#trainable.train(r));
+    return out ? out.during(train) : train();
   }
 
   /**
@@ -162,7 +180,7 @@ class Outbox {
 function batch(events) {
   let size = 0;
   for (const [i, e] of events.entries()) {
-    size += 32 + (e.checkpoint?.length ?? 0) + 3 * (e.error?.length ?? 0) + 3 * (e.text?.length ?? 0);
+    size += 32 + (e.checkpoint?.length ?? 0) + 3 * (e.error?.length ?? 0) + 3 * (e.text?.length ?? 0) + (e.values?.length ?? 0);
     size += (e.metrics ?? []).reduce((/** @type {number} */ n, /** @type {any} */ m) => n + 16 + m.name.length, 0);
     if (size > maxBatch && i > 0) {
       return i;

@@ -1,0 +1,78 @@
+package js_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/train"
+)
+
+// What trials of one process print is in their own files, one after the other and at a
+// time; what they say beside numbers is kept with the result.
+func TestOutputOfTrials(t *testing.T) {
+	for _, shared := range []bool{false, true} {
+		d := openTalker(t, shared)
+		var dirs []string
+		var runs []uint64
+		for run := uint64(1); run <= 3; run++ {
+			dirs, runs = append(dirs, t.TempDir()), append(runs, run)
+			d.send(train.Command{Kind: train.Start, Run: run, Trial: &sdk.Trial{Dir: dirs[run-1], Params: fmt.Appendf(nil, `{"name":"t%d"}`, run)}})
+			if !shared {
+				d.finish(run)
+			}
+		}
+		if shared {
+			d.finish(runs...)
+		}
+		for i, dir := range dirs {
+			for _, name := range []string{"stdout", "stderr"} {
+				got, err := os.ReadFile(filepath.Join(dir, name))
+				if want := fmt.Sprintf("%s t%d\n", name[3:], i+1); err != nil || string(got) != want {
+					t.Errorf("shared %t: %s of trial %d is %q, %v; want %q", shared, name, i+1, got, err, want)
+				}
+			}
+		}
+	}
+}
+
+func openTalker(t *testing.T, shared bool) *driver {
+	return openTrainable(t, "testdata/talker.js", fmt.Sprintf(`{"shared":%t}`, shared))
+}
+
+// finish lets runs go on to their ends.
+func (d *driver) finish(runs ...uint64) {
+	d.Helper()
+	for len(runs) > 0 {
+		switch e := d.next(); e.Kind {
+		case train.Result:
+			if want := fmt.Sprintf(`{"note":"t%d"}`, e.Run); string(e.Values) != want {
+				d.Errorf("run %d reports %s beside the metrics, want %s", e.Run, e.Values, want)
+			}
+			d.grant(e.Run, 1)
+		case train.Ended:
+			if e.Error != "" {
+				d.Errorf("run %d: %s", e.Run, e.Error)
+			}
+			runs = slices.DeleteFunc(runs, func(run uint64) bool { return run == e.Run })
+		}
+	}
+}
+
+// A file that is no plain one is not written to.
+func TestOutputFollowsNoLink(t *testing.T) {
+	d, dir, secret := openTalker(t, false), t.TempDir(), filepath.Join(t.TempDir(), "secret")
+	if err := os.Symlink(secret, filepath.Join(dir, "stderr")); err != nil {
+		t.Fatal(err)
+	}
+	d.start(1, sdk.Trial{Dir: dir, Params: []byte(`{"name":"x"}`)})
+	if e := d.next(); e.Kind != train.Ended || !e.NeverStarted {
+		t.Errorf("%+v", e)
+	}
+	if _, err := os.Stat(secret); err == nil {
+		t.Error("the link was followed")
+	}
+}

@@ -1,0 +1,70 @@
+"""What a trial prints goes to the files stdout and stderr of its directory."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import sys
+from typing import Iterator, List
+
+from . import _log
+
+_FILES = ((1, "stdout"), (2, "stderr"))
+
+
+def send_to(dir: str) -> None:
+    """Sends what is printed from now on to the files of the directory."""
+    opened = _open_all(dir)
+    flush()
+    for (fd, _), file in zip(_FILES, opened):
+        os.dup2(file, fd)
+        os.close(file)
+
+
+@contextlib.contextmanager
+def sent_to(dir: str) -> Iterator[None]:
+    """Sends what is printed to the files of the directory, and afterwards to where it went
+    before. All of the process prints there: for those that train one trial at a time."""
+    flush()
+    before = [os.dup(fd) for fd, _ in _FILES]
+    try:
+        send_to(dir)
+        _log.plain()
+        yield
+    finally:
+        flush()
+        _log.install()
+        for (fd, _), file in zip(_FILES, before):
+            os.dup2(file, fd)
+            os.close(file)
+
+
+def flush() -> None:
+    """Writes what waits to where it was printed."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()
+
+
+def _open_all(dir: str) -> List[int]:
+    opened: List[int] = []
+    try:
+        for _, name in _FILES:
+            opened.append(_open_own(os.path.join(dir, name)))
+    except OSError:
+        for file in opened:
+            os.close(file)
+        raise
+    return opened
+
+
+def _open_own(path: str) -> int:
+    """Opens a file of the trial's. What is in its place and is no plain file is refused: a link
+    could lead to any file of the user's, a pipe would be waited for."""
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
+    info = os.fstat(file)
+    if not stat.S_ISREG(info.st_mode) or info.st_nlink > 1:
+        os.close(file)
+        raise OSError(f"{path} is no plain file of its own: move it away")
+    return file
