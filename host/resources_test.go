@@ -84,6 +84,30 @@ trials: 1
 	}
 }
 
+// B-035: where even the least that a trial may ask for fits nowhere, nothing begins; where
+// only some are too large, those fail, whatever is drawn first.
+func TestComputedAmountsThatNeverFit(t *testing.T) {
+	const file = `
+version: 1
+objective: {metric: score, mode: max}
+trainable: {command: [sh, -c, 'echo "{\"score\": 1}"']}
+space: {workers: {int: [%d, 9]}}
+resources: {cpu: workers}
+searcher: {plugin: grid}
+trials: 4
+`
+	for seed := range 5 {
+		o, _ := quiet(t, strings.Replace(fmt.Sprintf(file, 1), "searcher: {plugin: grid}", fmt.Sprint("seed: ", seed), 1))
+		o.Resources = "cpu=2"
+		if m := audit(t, finish(t, o).Dir, nil); m.Trials() != 4 {
+			t.Errorf("seed %d: %d trials", seed, m.Trials())
+		}
+	}
+	o, _ := quiet(t, strings.Replace(fmt.Sprintf(file, 5), "searcher: {plugin: grid}", "seed: 1", 1))
+	o.Resources = "cpu=2"
+	contains(t, refused(t, o), "asked for cpu 5", "cpu 2")
+}
+
 // B-031: two trials share a GPU, both see it, and no third one runs.
 func TestFractionsOfAGPU(t *testing.T) {
 	o, _ := quiet(t, `

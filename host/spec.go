@@ -21,7 +21,7 @@ type traits struct {
 
 // specOf tells the core what the experiment file and the plugins say.
 func specOf(e *config.Experiment, seed uint64, t traits) (core.Spec, error) {
-	request, err := typicalRequest(e, seed)
+	request, err := leastRequest(e)
 	if err != nil {
 		return core.Spec{}, err
 	}
@@ -58,22 +58,27 @@ func requiredScore(e *config.Experiment) []core.Required {
 	return []core.Required{{Metric: score, By: "key checkpoint.score"}}
 }
 
-// typicalRequest is what a trial asks for that has no request of its own. Where amounts
-// depend on parameters each trial has one; then it says how many may fit.
-func typicalRequest(e *config.Experiment, seed uint64) (resource.Request, error) {
+// leastRequest is what each trial asks for. Where amounts depend on parameters each trial
+// has a request of its own; then it is the least of many, and says how many may fit.
+func leastRequest(e *config.Experiment) (resource.Request, error) {
 	if len(e.Computed) == 0 {
 		return demand.Of(e)
 	}
-	p, err := e.Space.Sample(space.NewRand(seed))
-	if err != nil {
-		return demand.Of(e)
+	var drawn [][]byte
+	for seed := range uint64(drawnRequests) {
+		p, err := e.Space.Sample(space.NewRand(seed))
+		if err != nil {
+			break
+		}
+		if g, err := points.Suggest(e, seed, 0, p); err == nil {
+			drawn = append(drawn, g.Params)
+		}
 	}
-	g, err := points.Suggest(e, seed, 0, p)
-	if err != nil {
-		return demand.Of(e)
-	}
-	return demand.For(e, g.Params)
+	return demand.Least(e, drawn)
 }
+
+// drawnRequests is of how many points the least request is looked for.
+const drawnRequests = 100
 
 func modeOf(text string) stat.Mode {
 	if text == "max" {

@@ -15,7 +15,6 @@ import (
 	"github.com/tunehost/tunehost/core/resource"
 	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/config"
-	"github.com/tunehost/tunehost/host/demand"
 	"github.com/tunehost/tunehost/host/mirror"
 	"github.com/tunehost/tunehost/host/runfile"
 )
@@ -119,7 +118,7 @@ func reachable(e *config.Experiment) error {
 // shortfall says why no trial can ever run on these nodes; nil when one can
 // (B-035).
 func shortfall(e *config.Experiment, nodes []resource.Node) (short, err error) {
-	request, err := demand.Of(e)
+	request, err := leastRequest(e)
 	if err != nil {
 		return nil, &UserError{err}
 	}

@@ -31,6 +31,43 @@ func For(e *config.Experiment, params []byte) (resource.Request, error) {
 	return request(e, bundles)
 }
 
+// Least is the least of each amount that trials with these parameters ask for. Parameters
+// for which an amount is no number are left out.
+func Least(e *config.Experiment, params [][]byte) (resource.Request, error) {
+	var least []map[string]string
+	for _, p := range params {
+		bundles, err := e.Bundles(p)
+		switch {
+		case err != nil:
+		case least == nil:
+			least = bundles
+		default:
+			lower(least, bundles)
+		}
+	}
+	if least == nil {
+		return Of(e)
+	}
+	return request(e, least)
+}
+
+// lower takes over the amounts that are less.
+func lower(least, bundles []map[string]string) {
+	for i := range bundles {
+		for name, amount := range bundles[i] {
+			if less(amount, least[i][name]) {
+				least[i][name] = amount
+			}
+		}
+	}
+}
+
+func less(a, b string) bool {
+	x, errX := resource.ParseAmount(a)
+	y, errY := resource.ParseAmount(b)
+	return errX == nil && errY == nil && x.Cmp(y) < 0
+}
+
 func request(e *config.Experiment, amounts []map[string]string) (r resource.Request, err error) {
 	strategy := resource.Pack
 	if e.Placement != nil {
