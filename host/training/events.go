@@ -256,7 +256,7 @@ func (t *Driver) lost(w *worker, err error) {
 			end = &core.AttemptEnded{Interrupted: true}
 		}
 		if end == nil {
-			end = &core.AttemptEnded{Error: err.Error(), NeverStarted: plugin.FailureOf(err) == plugin.NotStarted}
+			end = &core.AttemptEnded{Error: lastWords(err.Error(), r.dir, r.attempt), NeverStarted: plugin.FailureOf(err) == plugin.NotStarted}
 		}
 		t.endRun(r, end)
 	}
