@@ -205,15 +205,15 @@ func TestRecordTakenAway(t *testing.T) {
 	}
 }
 
-// A record that cannot be begun is an error like others.
+// A record is not begun among files that somebody else has put there (B-155).
 func TestRecordCannotBegin(t *testing.T) {
 	t.Parallel()
 	x := write(t, long, nil)
 	if err := os.MkdirAll(filepath.Join(x.dir, "journal", "00000000000000000001.tj.tmp"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	said := x.run(t, exitFailed)
-	wants(t, said, "is a directory")
+	said := x.run(t, exitUser)
+	wants(t, said, "journal is there, and no experiment that it could be part of", "give the experiment another --name or --storage")
 	if strings.Contains(said, "panic") {
 		t.Error(said)
 	}
