@@ -172,6 +172,23 @@ say '{"ask":true}' # and is told to wait
 eval "exec ${ASK[1]}>&-"
 wait
 
+# Ended by its budget with trials that never ran, which are run later; values that are no
+# numbers; a trial that failed and was run again in a directory of its own.
+write later <<'E'
+trainable: {command: [sh, -c, 'echo "{\"score\": {x}, \"note\": \"tried\", \"tags\": [1, \"a\"]}"; [ {x} != 3 ] || [ -e ../tried ] || { touch ../tried; exit 3; }']}
+space: {x: {grid: [1, 2, 3, 4, 5, 6]}}
+searcher: grid
+scheduler: {plugin: median, grace: 1}
+stop: {plugin: patience}
+budget: {trials_failed: 1}
+overcommit: true
+concurrency: 1
+seed: 10
+E
+ends 1 "$tunehost" run later.yaml -v 0 --resources cpu=1
+ends 0 "$tunehost" resume results/later -v 0 --retry 2 --fresh --unstarted
+rm -f results/later/trials/tried
+
 # What is no part of the record.
 find results \( -name host.log -o -name LOCK -o -name control -o -name stdout -o -name stderr -o -name progress.csv \) -delete
 find results -type d \( -name blobs -o -name restored -o -name snapshots -o -name '*.tmp' \) -prune -exec rm -rf {} +
