@@ -132,3 +132,17 @@ func TestResourcesOverAnother(t *testing.T) {
 		t.Errorf("trials ended at %v, %d starts had more than they asked for; %s\n%s", ends, larger, m.Usage(), seen)
 	}
 }
+
+// B-102: a replay without trust leaves all schedulers uncompared where one of them is not
+// bundled, and names that one.
+func TestReplayOfAForeignLayer(t *testing.T) {
+	text := threeCurves + "scheduler: {plugin: asha, max: 20}\nstop: {plugin: stopper}\n"
+	rising := curve(func(x float64, i int) float64 { return x * float64(i) }, undisturbed)
+	o, _ := quick(t, text, rising, stopper, asha.Plugin)
+	dir := finish(t, o).Dir
+	without, _ := quick(t, text, rising, asha.Plugin)
+	replayed, err := ReplayTrusting(t.Context(), dir, without.Plugins, false)
+	if err != nil || len(replayed.Uncompared) != 1 || replayed.Uncompared[0] != `scheduler "stopper"` {
+		t.Errorf("%v is not compared: %v", replayed.Uncompared, err)
+	}
+}

@@ -98,8 +98,11 @@ func (r *replaying) checkTrusted() error {
 	if !r.opener.trusted {
 		return nil
 	}
-	e := r.experiment
-	for _, u := range []loading.Use{{Kind: sdk.KindSearcher, Ref: e.Searcher}, {Kind: sdk.KindScheduler, Ref: e.Scheduler}} {
+	uses := []loading.Use{{Kind: sdk.KindSearcher, Ref: r.experiment.Searcher}}
+	for _, ref := range r.experiment.Schedulers() {
+		uses = append(uses, loading.Use{Kind: sdk.KindScheduler, Ref: ref})
+	}
+	for _, u := range uses {
 		if _, err := r.opener.loader.Load(u.Kind, u.Ref); err != nil {
 			return &UserError{err}
 		}
@@ -238,21 +241,26 @@ func (r *replaying) reopen(told uint64) error {
 			return err
 		}
 	}
-	if r.compared(sdk.KindScheduler, e.Scheduler) {
+	if r.compared(sdk.KindScheduler, e.Schedulers()...) {
 		r.scheduler.Scheduler, err = o.scheduler(r.ctx, r.history, r.machine.Decided(), &snapshots.Snapshots{})
 	}
 	return err
 }
 
-// compared says whether a plugin may be started; one that may not is noted.
-func (r *replaying) compared(kind sdk.Kind, ref config.PluginRef) bool {
-	if r.opener.trusted || !foreign(r.plugins, kind, ref) {
-		return true
+// compared says whether plugins that answer as one may all be started; those that may not
+// are noted.
+func (r *replaying) compared(kind sdk.Kind, refs ...config.PluginRef) bool {
+	all := true
+	for _, ref := range refs {
+		if r.opener.trusted || !foreign(r.plugins, kind, ref) {
+			continue
+		}
+		all = false
+		if name := fmt.Sprintf("%s %q", kind, ref.Name); !slices.Contains(r.uncompared, name) {
+			r.uncompared = append(r.uncompared, name)
+		}
 	}
-	if name := fmt.Sprintf("%s %q", kind, ref.Name); !slices.Contains(r.uncompared, name) {
-		r.uncompared = append(r.uncompared, name)
-	}
-	return false
+	return all
 }
 
 // extend takes up the experiment as it was after so many extensions.
