@@ -17,13 +17,24 @@ import (
 // them becomes a hint for the user.
 type clues struct {
 	objectives []string
-	patterns   bool // lines are matched by expressions of the file
+	inText     []*regexp.Regexp // find each objective before a number; nil: cannot
+	patterns   bool             // lines are matched by expressions of the file
 
 	mu    sync.Mutex
 	lines int // of stdout, that are no results
 	near  int // of these, those that mean to be one
 	best  string
 	rank  rank
+	told  bool // that there are enough
+}
+
+func newClues(objectives []string, patterns bool) *clues {
+	c := &clues{objectives: objectives, patterns: patterns}
+	for _, o := range objectives {
+		re, _ := regexp.Compile(`(?i)(` + regexp.QuoteMeta(o) + `)(["']?\s*(?:[:=]|is|->|,)?\s*)` + numberPattern)
+		c.inText = append(c.inText, re)
+	}
+	return c
 }
 
 // rank is how sure a clue is.
@@ -40,10 +51,15 @@ const (
 // enoughClues are so many lines that mean to be results that it is no accident.
 const enoughClues = 3
 
+// enough says so once: to conclude takes long, and each line that follows says the same.
 func (c *clues) enough() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.near >= enoughClues
+	if c.told || c.near < enoughClues {
+		return false
+	}
+	c.told = true
+	return true
 }
 
 func (c *clues) add(r rank, format string, args ...any) {
@@ -151,8 +167,12 @@ func (c *clues) text(line []byte, where string) {
 	if i := bytes.IndexByte(line, '{'); i >= 0 {
 		c.embedded(line, i)
 	}
-	for _, o := range c.objectives {
-		if name, between, ok := c.said(line, o); ok {
+	for i, o := range c.objectives {
+		if c.inText[i] == nil {
+			continue
+		}
+		if m := c.inText[i].FindSubmatch(line); m != nil {
+			name, between := string(m[1]), string(m[2])
 			c.add(likely, "it printed %s as text on %s; print JSON, such as {%q: 0.93}, or write in trainable "+
 				`metrics: {%s: '%s(%s)'}`, snippet(line), where, o, o, strings.ReplaceAll(regexp.QuoteMeta(name+between), "'", "''"), `[-+.0-9eE]+`)
 		}
@@ -161,19 +181,6 @@ func (c *clues) text(line []byte, where string) {
 		c.add(guess, "it printed %s, and no %s; did you mean objective.metric: %s, with metrics: {%s: REGEX} in trainable?",
 			snippet(line), c.objective(), m[1], m[1])
 	}
-}
-
-// said finds the objective's name before a number.
-func (c *clues) said(line []byte, objective string) (name, between string, ok bool) {
-	re, err := regexp.Compile(`(?i)(` + regexp.QuoteMeta(objective) + `)(["']?\s*(?:[:=]|is|->|,)?\s*)` + numberPattern)
-	if err != nil {
-		return "", "", false
-	}
-	m := re.FindSubmatch(line)
-	if m == nil {
-		return "", "", false
-	}
-	return string(m[1]), string(m[2]), true
 }
 
 // embedded is for JSON with something around it, and JSON over several lines.

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -77,6 +78,9 @@ func (p *program) arguments(values params, paramsPath string) ([]string, error) 
 			return nil, fmt.Errorf("command: %w", err)
 		}
 		args = append(args, arg)
+	}
+	if len(args) == 0 {
+		return nil, errors.New("command: {flags} alone names no program; put one first")
 	}
 	args[0] = argv.Program(args[0], p.o.BaseDir)
 	return args, nil

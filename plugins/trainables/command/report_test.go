@@ -458,6 +458,21 @@ func TestHintsMidway(t *testing.T) {
 	}
 }
 
+// What comes of many clues is concluded once, and not at each line.
+func TestEnoughOnce(t *testing.T) {
+	c := newClues([]string{"accuracy"}, false)
+	said := 0
+	for range 10 {
+		c.stdout([]byte(`{'acc': 1}`), nil, errors.New("not JSON"))
+		if c.enough() {
+			said++
+		}
+	}
+	if said != 1 {
+		t.Errorf("%d times", said)
+	}
+}
+
 // A hint is given at the first trial alone.
 func TestHintsOnce(t *testing.T) {
 	p := openTest(t, sh(`echo '{"acc": 1}'`))

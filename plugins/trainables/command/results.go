@@ -27,7 +27,7 @@ const (
 type results struct {
 	a       *attempt
 	reader  reader
-	clues   clues
+	clues   *clues
 	queue   *queue
 	stopped chan struct{} // closed when the host wants the program to stop
 	report  sync.Once
@@ -51,7 +51,7 @@ type results struct {
 func (r *results) init(a *attempt) {
 	r.a = a
 	r.reader = reader{objectives: a.p.o.Objectives, patterns: a.p.patterns}
-	r.clues = clues{objectives: a.p.o.Objectives, patterns: len(a.p.patterns) > 0}
+	r.clues = newClues(a.p.o.Objectives, len(a.p.patterns) > 0)
 	r.queue = newQueue(maxQueued)
 	r.stopped = make(chan struct{})
 	r.last = a.trial.Iteration
@@ -78,8 +78,10 @@ func (r *results) printed(line []byte, cut bool) {
 		r.warn("line", "a line of stdout is no result: %v: %.200q", err, line)
 	}
 	if p == nil || !p.objective {
-		r.clues.stdout(line, p, err)
-		r.hintMidway()
+		if !r.any() { // else nobody asks why there is none
+			r.clues.stdout(line, p, err)
+			r.hintMidway()
+		}
 		return
 	}
 	if p.skipped != "" {

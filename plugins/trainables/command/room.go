@@ -84,6 +84,7 @@ type waiter struct {
 	ctx   context.Context
 	run   sdk.Run
 	began time.Time
+	said  string
 }
 
 // until waits for a change, and for a moment at most; an error is the end of the attempt.
@@ -104,8 +105,13 @@ func (w *waiter) until(freed <-chan struct{}) error {
 	return nil
 }
 
-// say tells the user, who hears of it once.
+// say tells the user, who hears of it once. An attempt that goes on waiting for the same
+// reason says nothing more: each hint is a line in the log.
 func (w *waiter) say(text string) {
+	if text == w.said {
+		return
+	}
+	w.said = text
 	if h, ok := w.run.(sdk.Hinter); ok {
 		h.Hint(text)
 	}

@@ -76,3 +76,26 @@ func TestLacking(t *testing.T) {
 		t.Error("nothing lacks")
 	}
 }
+
+// An attempt that waits for long says why once.
+func TestWaiterSaysWhyOnce(t *testing.T) {
+	run := newRun(t)
+	w := &waiter{ctx: t.Context(), run: run, began: time.Now()}
+	for _, why := range []string{"no room", "no room", "no memory", "no memory"} {
+		w.say(why)
+	}
+	if got := run.hinted(); got != "no room\nno memory" {
+		t.Error(got)
+	}
+}
+
+// A command of which nothing is left is an error of its trial.
+func TestEmptyCommand(t *testing.T) {
+	p, err := newProgram([]byte(`{"command": ["{flags}"], "parameters": []}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if args, err := p.arguments(params{}, ""); err == nil {
+		t.Errorf("it is %q", args)
+	}
+}
