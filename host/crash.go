@@ -3,7 +3,9 @@ package host
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -82,7 +84,8 @@ const crashHead = "tunehost itself has failed here; "
 // keepOther gives a file that has the report's name, and is none, another one (B-155).
 func keepOther(d storage.Dir) {
 	text, err := nolink.ReadFile(d.Crash(), maxCrash)
-	if err == nil && len(text) > 0 && !bytes.HasPrefix(text, []byte(crashHead)) {
+	ours := err == nil && (len(text) == 0 || bytes.HasPrefix(text, []byte(crashHead)))
+	if !ours && !errors.Is(err, fs.ErrNotExist) {
 		_ = nolink.Rename(d.Crash(), fmt.Sprintf("%s.%d.old", d.Crash(), time.Now().UnixNano()))
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/config"
@@ -19,14 +20,21 @@ type effects struct {
 	experiment *config.Experiment
 	machine    *core.Machine
 	log        *hostlog.Log
-	said       []string
-	completed  bool // a trial has ended well: what it has not done, others will not do
+	mu         sync.Mutex
+	said       []string // under mu: the last word may be said while the loop is at work
+	completed  bool     // a trial has ended well: what it has not done, others will not do
 }
 
 // say warns, with the key that it is about.
 func (x *effects) say(key, format string, args ...any) {
 	text := x.experiment.PosOf(key).String() + ": " + fmt.Sprintf(format, args...)
+	x.once(text)
+}
+
+func (x *effects) once(text string) {
 	if x.log.Once("effect "+text, text) {
+		x.mu.Lock()
+		defer x.mu.Unlock()
 		x.said = append(x.said, text)
 	}
 }
@@ -36,7 +44,9 @@ func (x *effects) notes() []string {
 	if x == nil {
 		return nil
 	}
-	return x.said
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return slices.Clone(x.said)
 }
 
 // heard looks at what was just applied.
@@ -58,9 +68,7 @@ func (x *effects) unsaved() {
 		return
 	}
 	for _, w := range unaskedCheckpoints(x.experiment) {
-		if x.log.Once("effect "+w.Error(), w.Error()) {
-			x.said = append(x.said, w.Error())
-		}
+		x.once(w.Error())
 	}
 }
 

@@ -257,7 +257,11 @@ func Fetch(ctx context.Context, url string) (dir string, done func(), err error)
 		return "", nil, &UserError{noneThere(url, err)}
 	}
 	defer s.Close()
-	if ours, err := s.LastFrom(ctx, dir); err == nil && ours {
+	working, err := storage.At(dir)
+	if err != nil {
+		return "", nil, &UserError{err}
+	}
+	if ours, err := s.LastFrom(ctx, working.Path()); err == nil && ours {
 		return dir, func() {}, nil
 	}
 	copied, err := runtimedir.MakeLarge()

@@ -83,7 +83,27 @@ func TestStorageElsewhere(t *testing.T) {
 	if m := audit(t, finish(t, o).Dir, nil); m.Trials() != 5 {
 		t.Errorf("%d trials on the first machine", m.Trials())
 	}
+	fetchedNothing(t, url, first)
 	fetched(t, url)
+}
+
+// fetchedNothing: where this machine was the last to run it, its working directory is read,
+// also by a path that has links.
+func fetchedNothing(t *testing.T, url, state string) {
+	t.Helper()
+	link := filepath.Join(t.TempDir(), "state")
+	if err := os.Symlink(state, link); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_STATE_HOME", link)
+	dir, done, err := Fetch(t.Context(), mirror.Join(url, "test"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	done()
+	if !strings.HasPrefix(dir, link) {
+		t.Errorf("a copy was made in %s", dir)
+	}
 }
 
 // wholeIn are the checkpoints and exports of an experiment, each checked.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/tunehost/tunehost/host/storage"
@@ -220,5 +221,44 @@ func TestALossIsToldApart(t *testing.T) {
 	}
 	if err := c.Stop("18"); err == nil || errors.As(err, &loss) {
 		t.Errorf("found %v", err)
+	}
+}
+
+// short is a listener for which there are no file descriptors at first.
+type short struct {
+	net.Listener
+	fails int
+}
+
+func (l *short) Accept() (net.Conn, error) {
+	if l.fails--; l.fails >= 0 {
+		return nil, &net.OpError{Op: "accept", Err: syscall.EMFILE}
+	}
+	return l.Listener.Accept()
+}
+
+// A host that had no file descriptors for a moment can be steered after it.
+func TestNoDescriptors(t *testing.T) {
+	l, remove, err := Listen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer remove()
+	served := make(chan error, 1)
+	r := &recorder{}
+	go func() { served <- Serve(&short{l, 2}, r) }()
+	conn, err := connect(l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := conn.Write([]byte(`{"interrupt": {}}` + "\n")); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(conn).ReadString('\n'); err != nil || r.said() != "interrupt" {
+		t.Errorf("%q: %s, %v", line, r.said(), err)
+	}
+	if err := errors.Join(l.Close(), <-served); err != nil {
+		t.Error(err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"net"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/tunehost/tunehost/host/runtimedir"
@@ -66,6 +67,9 @@ func Announce(d storage.Dir, l net.Listener) (hide func(), err error) {
 	return func() { _ = nolink.Remove(d.Control()) }, nil
 }
 
+// acceptPause is how long nobody is listened to for want of file descriptors.
+const acceptPause = 50 * time.Millisecond
+
 // Serve answers until the listener is closed, and returns when the last
 // connection has its answer.
 func Serve(l net.Listener, h Handler) error {
@@ -75,6 +79,10 @@ func Serve(l net.Listener, h Handler) error {
 		conn, err := l.Accept()
 		if errors.Is(err, net.ErrClosed) {
 			return nil
+		}
+		if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+			time.Sleep(acceptPause) // until others have closed some
+			continue
 		}
 		if err != nil {
 			return err

@@ -74,3 +74,13 @@ func TestOwnFolderInTheWay(t *testing.T) {
 	unharmed(t, CheckpointDir(dir, 1)+".kept1/model")
 	unharmed(t, CheckpointDir(dir, 1)+".kept2/model")
 }
+
+// What cannot be looked at is no reason to look for another name for ever.
+func TestNoOtherName(t *testing.T) {
+	t.Parallel()
+	_, dir := trial(t)
+	bystander(t, filepath.Join(dir, "file"))
+	if err := makeWay(realDisk{}, filepath.Join(dir, "file", "000001")); err == nil {
+		t.Error("a file is taken for a folder")
+	}
+}

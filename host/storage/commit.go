@@ -68,8 +68,11 @@ func makeWay(on disk, final string) error {
 	}
 	for n := 1; ; n++ {
 		kept := fmt.Sprintf("%s.kept%d", final, n)
-		if _, err := nolink.Lstat(kept); errors.Is(err, fs.ErrNotExist) {
+		switch _, err := nolink.Lstat(kept); {
+		case errors.Is(err, fs.ErrNotExist):
 			return on.rename(final, kept)
+		case err != nil: // no other name could be looked at either
+			return err
 		}
 	}
 }

@@ -65,10 +65,16 @@ func (s *scripted) Close() error                                    { s.Kill(); 
 
 func (s *scripted) told(kind train.CommandKind) bool { return s.count(kind) > 0 }
 
-func (s *scripted) last() train.Command {
+// last is the newest command of a kind.
+func (s *scripted) last(kind train.CommandKind) (c train.Command) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.commands[len(s.commands)-1]
+	for i := range s.commands {
+		if s.commands[i].Kind == kind {
+			c = s.commands[i]
+		}
+	}
+	return c
 }
 
 func (s *scripted) count(kind train.CommandKind) (n int) {
@@ -254,7 +260,7 @@ func TestSlowSavesAreNamedOnce(t *testing.T) {
 		x.Put(Work{Action: core.SaveAttempt{Trial: 0, Attempt: 1, ID: id + 1, Iteration: uint64(id) + 1}, Dir: x.Storage.Trial("0")})
 		x.Flush()
 		soon(t, "the order to save", func() bool { return p.count(train.Save) == int(id)+1 })
-		if err := os.WriteFile(filepath.Join(p.last().Dir, "model"), []byte{byte(id)}, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(p.last(train.Save).Dir, "model"), []byte{byte(id)}, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		p.say <- []train.Event{{Kind: train.Saved, Run: 1}}
