@@ -70,7 +70,7 @@ run2() { echo 7 > $TUNEHOST_CHECKPOINT/state; exit 1; }
 	replayed(t, o, ended)
 }
 
-// 9.3: checkpoint removed by a person. Where none is left the trial begins anew, and says
+// Checkpoint removed by a person. Where none is left the trial begins anew, and says
 // so.
 func TestAllCheckpointsGone(t *testing.T) {
 	t.Parallel()

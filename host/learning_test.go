@@ -92,7 +92,7 @@ func TestLearnFrom(t *testing.T) {
 	}
 }
 
-// 9.3: what was learned is a file of the experiment: one that was changed before it was
+// What was learned is a file of the experiment: one that was changed before it was
 // in the record is refused.
 func TestChangedLessons(t *testing.T) {
 	e := &ear{}

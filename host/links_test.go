@@ -34,7 +34,7 @@ var placedThings = map[string]func(victim, path string) error{
 
 const lineKept = "what the victim has written\n"
 
-// 9.3: whatever somebody else has put in the place of a host's files, nothing outside of the
+// Whatever somebody else has put in the place of a host's files, nothing outside of the
 // experiment's directory is changed or made, and nothing waits; before an experiment is
 // begun as well as before one goes on.
 func TestForeignLinks(t *testing.T) {

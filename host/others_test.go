@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// 9.3: whoever may write to an experiment's directory, or put another one in its place,
+// Whoever may write to an experiment's directory, or put another one in its place,
 // decides what runs: the experiment is refused, begun or not, and runs where the user
 // trusts the others, who then is told.
 func TestDirectoryOfEverybody(t *testing.T) {
@@ -43,7 +43,7 @@ func TestDirectoryOfEverybody(t *testing.T) {
 	}
 }
 
-// 9.3: another user's directory is refused, also by root, who could be led anywhere.
+// Another user's directory is refused, also by root, who could be led anywhere.
 func TestDirectoryOfAnother(t *testing.T) {
 	asRoot(t)
 	const another = 65534

@@ -341,16 +341,7 @@ func (s *session) run(ctx context.Context) (Ended, error) {
 	s.loop.leave = ctx.Done()
 	interrupt := context.AfterFunc(ctx, func() { s.inbox.Post(&core.Interrupted{}) })
 	defer interrupt()
-	broken := make(chan error, 1)
-	go func() {
-		select {
-		case err := <-s.failure:
-			broken <- err
-			stop()
-		case <-turning.Done():
-			broken <- nil
-		}
-	}()
+	broken := s.endOnFailure(turning, stop)
 	err := s.safely(func() error { return s.loop.Run(turning) })
 	stop()
 	if cause := <-broken; cause != nil {
@@ -374,6 +365,22 @@ func (s *session) run(ctx context.Context) (Ended, error) {
 		s.sumUp()
 	}
 	return s.ended(), err
+}
+
+// endOnFailure stops the loop where something beside it fails. The channel has that error
+// once the loop is stopped, or nil.
+func (s *session) endOnFailure(turning context.Context, stop func()) <-chan error {
+	broken := make(chan error, 1)
+	go func() {
+		select {
+		case err := <-s.failure:
+			broken <- err
+			stop()
+		case <-turning.Done():
+			broken <- nil
+		}
+	}()
+	return broken
 }
 
 // sync makes the record safe, and looks whether what trials write to is still there.

@@ -76,7 +76,7 @@ var harm = []struct {
 }
 
 // Damaged experiments get the answers that they always got, and those that are refused
-// are left as they are. 9.3: journal: bit flip, cut, swapped or missing segment, frame of
+// are left as they are. In the journal: bit flip, cut, swapped or missing segment, frame of
 // another run, future version, 4 GiB length. B-086
 func TestReleasedDamaged(t *testing.T) {
 	t.Parallel()

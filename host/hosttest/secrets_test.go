@@ -79,7 +79,7 @@ echo '{"score": 1}'
 	}
 }
 
-// B-092, 9.2: secrets in crash outputs, in arguments of processes, and in what lies
+// B-092: secrets in crash outputs, in arguments of processes, and in what lies
 // around in folders for temporary files. A trial crashes, a scheduler does, and a
 // program looks at all processes while they run.
 func TestSecretsOfCrashes(t *testing.T) {
@@ -209,7 +209,7 @@ done
 	hosttest.CheckReplay(t, x.dir, plugged)
 }
 
-// 9.2: a host that fails itself leaves a report, and the canary is not in it.
+// A host that fails itself leaves a report, and the canary is not in it.
 func TestSecretsOfAHostThatFails(t *testing.T) {
 	t.Parallel()
 	x := write(t, endless, nil)

@@ -42,7 +42,7 @@ var hostile = []struct{ what, name string }{
 	{"dots", ".."},
 }
 
-// 9.3: trial names. A name that a user or a parameter gives is a label: the directory's
+// Trial names. A name that a user or a parameter gives is a label: the directory's
 // name begins with the trial's number and id, is of plain signs, and is made below the
 // trials' directory alone. B-090
 func TestHostileNames(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// 9.3: run dir on NFS and the like. They are told from file systems of this machine, also
+// Run dir on NFS and the like. They are told from file systems of this machine, also
 // where the system gives their number as a negative one.
 func TestRemoteFileSystems(t *testing.T) {
 	for magic, want := range map[int64]string{

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// 9.3: a directory that others can write to is refused; where the user trusts it, he is told.
+// A directory that others can write to is refused; where the user trusts it, he is told.
 func TestOurs(t *testing.T) {
 	d, err := At(t.TempDir())
 	if err != nil {

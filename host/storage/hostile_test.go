@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// 9.3: symlink, hard link, fifo, device, socket in a checkpoint. What is no plain file
+// Symlink, hard link, fifo, device, socket in a checkpoint. What is no plain file
 // refuses the checkpoint, wherever it was handed over from; a file with another name is
 // taken as a copy (TestOtherNames).
 func TestSpecialFiles(t *testing.T) {
@@ -69,7 +69,7 @@ func listen(path string) error {
 	return errors.Join(l.Close(), os.Rename(filepath.Join(short, "s"), path))
 }
 
-// 9.3: path traversal in what a program hands over: a link in its place is refused, what
+// Path traversal in what a program hands over: a link in its place is refused, what
 // holds the trial itself too, and what is not the program's is copied, not moved.
 func TestHandedOver(t *testing.T) {
 	t.Parallel()
@@ -109,7 +109,7 @@ func TestHandedOver(t *testing.T) {
 	}
 }
 
-// 9.3: manifest lies. Each is noticed, and nothing outside is read, made or removed.
+// Manifest lies. Each is noticed, and nothing outside is read, made or removed.
 func TestManifestLies(t *testing.T) {
 	t.Parallel()
 	for what, lie := range map[string]func(m *Manifest){
@@ -188,7 +188,7 @@ func TestHashesAreNoPaths(t *testing.T) {
 	}
 }
 
-// 9.3: extra file. What somebody has put in is left where it is: what is restored is what
+// Extra file. What somebody has put in is left where it is: what is restored is what
 // was saved.
 func TestExtraFile(t *testing.T) {
 	t.Parallel()
@@ -206,7 +206,7 @@ func TestExtraFile(t *testing.T) {
 	}
 }
 
-// 9.3: file changed between hash and commit. A trial that still has a file open when its
+// File changed between hash and commit. A trial that still has a file open when its
 // checkpoint is taken can write to it; that is noticed when the checkpoint is restored.
 func TestFileChangedAfterItsHash(t *testing.T) {
 	t.Parallel()

@@ -38,7 +38,8 @@ type Options struct {
 	// GPUs only where GPUs is set, too (B-111).
 	Reuse, GPUs bool
 	// Begin is how long a process may take to say that a trial has started; 0: as
-	// long as it likes. One that has run a trial has at most resetLimit.
+	// long as it likes. Where there is a limit, one that has run a trial has at most
+	// resetLimit.
 	Begin    time.Duration
 	Grace    time.Duration
 	Deadline time.Duration // of silence; 0: none

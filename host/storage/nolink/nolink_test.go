@@ -45,7 +45,7 @@ func closed(f *os.File, err error) error {
 	return f.Close()
 }
 
-// 9.3: no element of a path may be a link, whatever is done with it, and nothing changes
+// No element of a path may be a link, whatever is done with it, and nothing changes
 // behind one.
 func TestLinksAreRefused(t *testing.T) {
 	for what, use := range uses {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// 9.3: what somebody has put in the place of a trial's files is not followed, not waited
+// What somebody has put in the place of a trial's files is not followed, not waited
 // for, and not written to.
 func TestForeignFiles(t *testing.T) {
 	victim := filepath.Join(t.TempDir(), "victim")
