@@ -41,7 +41,7 @@ func lossesOf(m *core.Machine, no core.TrialNo, all bool, since time.Duration) (
 
 func (x *losses) add(m *core.Machine, no core.TrialNo, since time.Duration) {
 	v, from := m.View(no), m.From(no)
-	done := v.Iteration - min(from.Iteration, v.Iteration)
+	done := v.At - min(from.Iteration, v.At)
 	switch {
 	case from.ID == 0 || from.Trial == core.NoTrial:
 		x.again = append(x.again, loss{no, done, time.Duration(v.TrainNS) + since})

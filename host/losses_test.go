@@ -64,3 +64,21 @@ func atWork(saves bool) *core.Machine {
 	report(2, "a")
 	return m
 }
+
+// A trial that goes on from another's checkpoint, and has not reported anything since,
+// loses nothing of what it did before.
+func TestLossesAfterAnExploit(t *testing.T) {
+	m := atWork(false)
+	m.Apply(5e9, &core.PauseRequested{Trial: 0})
+	m.Apply(5e9, &core.AttemptEnded{Trial: 0, Attempt: 1})
+	m.Apply(5e9, &core.SchedulerDecided{Commands: []core.Command{{Kind: core.Exploit, Trial: 0, Donor: 2, Params: []byte(`{"a":1}`)}}})
+	m.Apply(5e9, &core.UnpauseRequested{Trial: 0})
+	m.Apply(5e9, &core.OfferMade{})
+	if v := m.View(0); v.At != 1 || v.Iteration != 3 {
+		t.Fatalf("%+v", v)
+	}
+	x := lossesOf(m, 0, false, 0)
+	if got := x.text(func(core.TrialNo) string { return "it" }); got != "" {
+		t.Errorf("found %q", got)
+	}
+}

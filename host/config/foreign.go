@@ -130,7 +130,7 @@ func (c *call) instead() string {
 	if form == "uniform" && strings.EqualFold(c.named["log"], "true") {
 		form = "loguniform"
 	}
-	return c.range2(form)
+	return c.interval(form)
 }
 
 func (c *call) list(form string) string {
@@ -141,8 +141,8 @@ func (c *call) list(form string) string {
 	return "{" + form + ": [...]}"
 }
 
-// range2 writes a form of two numbers with the numbers of the call, where these are known.
-func (c *call) range2(form string) string {
+// interval writes a form of two numbers with the numbers of the call, where these are known.
+func (c *call) interval(form string) string {
 	bounds := c.bounds(form)
 	text := "{" + form + ": " + bounds
 	if strings.HasPrefix(c.name, "log") && form == "int" || form == "int" && strings.EqualFold(c.named["log"], "true") {
@@ -244,7 +244,7 @@ func described(n *node) string {
 }
 
 func describedAs(form string, n *node) string {
-	find := func(names []string) *node { return within1(n, names) }
+	find := func(names []string) *node { return findIn(n, names) }
 	low, high, values := find(lowKeys), find(highKeys), find(valueKeys)
 	log := find(strings.Fields("log log_scale"))
 	if form == "uniform" && log != nil && log.text == "true" {
@@ -267,14 +267,14 @@ func describedAs(form string, n *node) string {
 	return "{" + form + ": [a, b]}"
 }
 
-// within1 is the first of the names that n, or a map in it, has as a key.
-func within1(n *node, names []string) *node {
+// findIn is the first of the names that n, or a map in it, has as a key.
+func findIn(n *node, names []string) *node {
 	for _, e := range n.keys {
 		if slices.Contains(names, e.name) {
 			return e.value
 		}
 		if e.value.kind == mapKind {
-			if found := within1(e.value, names); found != nil {
+			if found := findIn(e.value, names); found != nil {
 				return found
 			}
 		}
