@@ -2,8 +2,10 @@ package process_test
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
@@ -92,6 +94,7 @@ var programs = map[string]func(){
 		registry.Main([]string{"plugin-serve", "searcher", "probe"})
 	},
 	"bad-host": host,
+	"talker":   talk,
 }
 
 // serveAnd serves a trainable whose process does not end when it is told to.
@@ -145,4 +148,21 @@ func eventually(t *testing.T, what string, ok func() bool) {
 		}
 	}
 	t.Fatalf("%s did not happen", what)
+}
+
+// talk serves a trainable that prints who it is.
+func talk() {
+	serve.Run(serve.Set{Trainable: &sdk.TrainablePlugin{
+		Info: sdk.Info{Name: "talker", Version: "1", Summary: "Prints who it is.", Options: []byte(`{"type": "object"}`)},
+		Open: func([]byte) (sdk.Trainable, sdk.TrainableTraits, error) {
+			return sdk.TrainFunc(func(_ context.Context, run sdk.Run) error {
+				serve.Logger().Info("logged")
+				fmt.Println("out", run.Trial().ID)
+				fmt.Fprintln(os.Stderr, "err", run.Trial().ID)
+				child := exec.Command("echo", "child", run.Trial().ID)
+				child.Stdout = os.Stdout
+				return child.Run()
+			}), sdk.TrainableTraits{Reusable: true}, nil
+		},
+	}})
 }

@@ -75,18 +75,24 @@ func (*connections) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Con
 // HandleRPC implements stats.Handler.
 func (*connections) HandleRPC(context.Context, stats.RPCStats) {}
 
-// stdio gives the process its own stderr back. go-plugin replaces os.Stdout and
-// os.Stderr by pipes that it sends over the connection, so that the last words
-// of a crashing plugin are lost; on file descriptor 2 they are not.
+// stdio gives the process its own stdout and stderr back. go-plugin replaces
+// os.Stdout and os.Stderr by pipes that it sends over the connection, so that the
+// last words of a crashing plugin are lost; on file descriptor 2 they are not.
+// What is printed to descriptor 1 goes to stderr, too, where the host reads a log.
 type stdio struct {
-	err  *os.File
-	once sync.Once
+	out, err *os.File
+	once     sync.Once
 }
 
-func newStdio() *stdio { return &stdio{err: os.Stderr} }
+func newStdio() *stdio { return &stdio{out: os.Stdout, err: os.Stderr} }
 
 // restore is called once go-plugin has done so, which is before the first
 // connection is served.
 func (s *stdio) restore() {
-	s.once.Do(func() { os.Stdout, os.Stderr = s.err, s.err })
+	s.once.Do(func() {
+		os.Stdout, os.Stderr = s.err, s.err
+		if joinOutputs() == nil {
+			os.Stdout = s.out
+		}
+	})
 }

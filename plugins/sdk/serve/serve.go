@@ -70,12 +70,12 @@ type Server struct {
 // Run serves until the host has ended the plugin, and returns the exit status.
 // It takes over the process's stdout.
 func (s Server) Run() int {
+	out := newStdio() // before prepare, which makes os.Stdout a pipe
 	certs, err := s.prepare()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	out := newStdio()
 	host := watchHost(func() {
 		s.end()
 		os.Exit(1)
@@ -133,7 +133,7 @@ func Handshake() plugin.HandshakeConfig {
 func Logger() hclog.Logger { return newLogger(os.Stderr) }
 
 func newLogger(w *os.File) hclog.Logger {
-	return hclog.New(&hclog.LoggerOptions{Level: hclog.Info, Output: w, JSONFormat: true})
+	return hclog.New(&hclog.LoggerOptions{Level: hclog.Info, Output: logWriter{w}, JSONFormat: true})
 }
 
 // registrar puts services on a gRPC server for go-plugin.

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/tunehost/tunehost/plugins/sdk"
 	pb "github.com/tunehost/tunehost/plugins/sdk/proto/tunehost/v1"
 	"github.com/tunehost/tunehost/plugins/sdk/service"
 	"github.com/tunehost/tunehost/plugins/sdk/train"
@@ -35,6 +36,9 @@ func (s *trainableServer) begin() (*train.Session, error) {
 		return nil, status.Error(codes.FailedPrecondition, "a process has one Train stream, and this one has had it")
 	}
 	s.session = train.NewSession(opened, traits)
+	if _, launches := opened.(sdk.Launcher); !launches && !traits.Shared {
+		s.session.Around = printToFiles
+	}
 	return s.session, nil
 }
 

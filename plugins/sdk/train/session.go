@@ -13,6 +13,10 @@ import (
 // Session runs a trainable for one host: many runs, one after the other or at
 // a time, as its traits allow.
 type Session struct {
+	// Around, if set before the first command, is called before each run, and what it
+	// returns when that has ended. Where it fails, the run cannot begin.
+	Around func(*sdk.Trial) (after func(), err error)
+
 	trainable sdk.Trainable
 	traits    sdk.TrainableTraits
 	ctx       context.Context
@@ -130,7 +134,7 @@ func (s *Session) train(r *run, again bool) {
 	if err := s.reset(r, again); err != nil {
 		end.Error = cut("the process cannot be reset: " + err.Error())
 	} else {
-		end = r.outcome(r.call(s.trainable))
+		end = s.call(r)
 	}
 	r.cancel()
 	// The run is forgotten before its end is told: the host may answer that
@@ -139,6 +143,18 @@ func (s *Session) train(r *run, again bool) {
 	delete(s.runs, r.id)
 	s.mu.Unlock()
 	s.out.push(end)
+}
+
+// call calls the author's code, and what is around it.
+func (s *Session) call(r *run) Event {
+	if s.Around != nil {
+		after, err := s.Around(&r.trial)
+		if err != nil {
+			return Event{Kind: Ended, Run: r.id, NeverStarted: true, Error: cut(err.Error())}
+		}
+		defer after()
+	}
+	return r.outcome(r.call(s.trainable))
 }
 
 // reset calls the author's Reset, where there is one and it is needed.

@@ -1,0 +1,48 @@
+package process_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/host/plugin/internal/suite"
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/train"
+)
+
+func openTalker(t *testing.T) *suite.Driver {
+	return suite.NewDriver(t, func(t *testing.T, k sdk.Kind) plugin.Plugin { return startConfig(t, self(t, k, "talker")) }, nil)
+}
+
+// What each of three trials of one process prints is in its own files.
+func TestOutputOfTrials(t *testing.T) {
+	d := openTalker(t)
+	for run := uint64(1); run <= 3; run++ {
+		dir, id := t.TempDir(), fmt.Sprintf("t%d", run)
+		d.Start(run, "{}", sdk.Trial{ID: id, Dir: dir})
+		d.Want(train.Started, "")
+		d.Want(train.Ended, "")
+		for name, want := range map[string]string{"stdout": "out " + id + "\nchild " + id + "\n", "stderr": "err " + id + "\n"} {
+			if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(got) != want {
+				t.Errorf("%s of trial %d is %q, %v; want %q", name, run, got, err, want)
+			}
+		}
+	}
+}
+
+// A file that is no plain one is not written to.
+func TestOutputFollowsNoLink(t *testing.T) {
+	d, dir, secret := openTalker(t), t.TempDir(), filepath.Join(t.TempDir(), "secret")
+	if err := os.Symlink(secret, filepath.Join(dir, "stderr")); err != nil {
+		t.Fatal(err)
+	}
+	d.Start(1, "{}", sdk.Trial{Dir: dir})
+	if e := d.Want(train.Ended, "cannot write the trial's log"); !e.NeverStarted {
+		t.Errorf("%+v", e)
+	}
+	if _, err := os.Stat(secret); err == nil {
+		t.Error("the link was followed")
+	}
+}
