@@ -154,7 +154,7 @@
  * @typedef {object} ReportOptions
  * @property {number} [iteration] the trainable's own count, from 1; else the host counts
  * @property {boolean} [done] this is the last result
- * @property {string} [checkpoint] a directory that already holds this result's checkpoint
+ * @property {string} [checkpoint] a directory that already holds this result's checkpoint; it is kept after a stop, too
  * @property {(dir: string) => unknown} [save] writes the training's state into the empty
  *   directory, when the host wants it
  */

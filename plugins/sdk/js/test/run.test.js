@@ -107,6 +107,19 @@ test("after a stop no result is taken", async () => {
   assert.deepEqual(said, []);
 });
 
+// B-150
+test("a checkpoint that is handed over after a stop reaches the host, and none after a kill", async () => {
+  const { run, said, end } = begin({}, async (r) => {
+    await assert.rejects(r.report({ a: 1 }), StoppedError);
+    await assert.rejects(r.report({ a: 2 }, { checkpoint: "/final" }), StoppedError);
+    run.order({ kind: Order.Kill });
+    await assert.rejects(r.report({ a: 3 }, { checkpoint: "/late" }), StoppedError);
+  });
+  run.order({ kind: Order.Stop, dir: "", paused: false });
+  assert.deepEqual(await end, { kind: Said.Ended });
+  assert.deepEqual(said.map((e) => e.checkpoint), ["/final"]);
+});
+
 test("a kill ends a report that waits", async () => {
   const { run, settled, end } = begin({}, reports(9));
   await settled();

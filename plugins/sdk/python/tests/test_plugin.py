@@ -183,6 +183,23 @@ def test_kill_counts_as_a_stop() -> None:
     assert trained(train, [{"kind": KILL}]) == [(RESULT, 0), (ENDED, "")]
 
 
+@pytest.mark.parametrize("order, taken", [(stop(), ["/final"]), (stop(paused=True), ["/final"]), ({"kind": KILL}, [])])
+def test_a_checkpoint_after_a_stop_reaches_the_host(order: Order, taken: List[str]) -> None:
+    """B-150: a result without one does not, and nothing does after a kill."""
+    def train(run: Run) -> None:
+        for checkpoint in ("", "/final"):
+            with pytest.raises(tunehost.Stopped):
+                run.report(loss=1, checkpoint=checkpoint)
+
+    class Stopping(Link):
+        def poll(self) -> List[Order]:
+            return [order]
+
+    link = Stopping()
+    attempt(tunehost.trainable()(train)(), Run(Trial(params={}), link, False))
+    assert [t["checkpoint"] for t in link.told if t["kind"] == RESULT] == taken
+
+
 def test_resources_of_a_problem() -> None:
     m = common_pb2.Problem(request=b'{"cpu": "2"}', capacity=b'{"cpu": "16"}')
     p = _wire.problem(m)

@@ -199,8 +199,8 @@ class Run:
         Numbers are metrics; what is none (text, bool, list) is kept beside them in result.jsonl.
         save(dir) writes the training's state into the empty directory dir; it is called only
         when a checkpoint of just this result is wanted. checkpoint is a directory that already
-        holds one. done: this is the last result. Raises Stopped, or Paused, when the trial shall
-        end; let it pass.
+        holds one; it is kept even if the trial was told to stop before. done: this is the last
+        result. Raises Stopped, or Paused, when the trial shall end; let it pass.
         """
         r = flatten(metrics, more)
         number, done = whole(iteration) if iteration is not None else r.iteration or 0, bool(done) or r.done
@@ -209,7 +209,8 @@ class Run:
         saved = str(Path(checkpoint).absolute()) if checkpoint else ""
         saved.encode()  # a message carries no other path; the error is the author's to see
         self._hear(self._link.poll())
-        if self._stop and not self._stop_dir:
+        over = self._stop is not None and not self._stop_dir
+        if over and (self._killed or not saved):
             raise self._end()
         self._iteration = number or self._iteration + 1
         self._reported += 1
@@ -218,6 +219,8 @@ class Run:
             "kind": RESULT, "metrics": list(r.metrics.items()), "iteration": number, "checkpoint": saved, "done": done,
             "values": json.dumps(r.values, allow_nan=False).encode() if r.values else b"",
         })
+        if over:  # the result does not count any more; the checkpoint is taken
+            raise self._end()
         self._await_decision(done, self._due(done, save is not None and not checkpoint), save)
 
     def export_with(self, export: Export) -> None:

@@ -175,12 +175,16 @@ export class Run {
    */
   async #report(said, { iteration = said.iteration, done = said.done, checkpoint = "", save }) {
     // A stop that wants a checkpoint first still takes one result, the one that is saved.
-    if (this.killed.aborted || (this.stopped.aborted && !this.#stopDir)) {
+    const over = this.stopped.aborted && !this.#stopDir;
+    if (this.killed.aborted || (over && !checkpoint)) {
       throw new StoppedError(this.#paused);
     }
     this.#iteration = iteration || this.#iteration + 1;
     this.#reported++;
     this.#say({ kind: Said.Result, ...numbersAndValues(said), iteration: this.#iteration, checkpoint: text(checkpoint), done });
+    if (over) { // the result does not count any more; the checkpoint is taken
+      throw new StoppedError(this.#paused);
+    }
     const due = this.#due(done, Boolean(save) && this.#canSave && !checkpoint);
     if (done && !due) {
       return; // nobody has to decide whether it goes on
