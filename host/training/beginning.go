@@ -13,7 +13,7 @@ import (
 // is told before.
 func (t *Driver) watchBegin(r *run) {
 	limit := t.Begin
-	if r.worker.request != "" {
+	if r.warm && r.worker.request != "" {
 		limit = min(limit, resetLimit)
 	}
 	if limit == 0 {

@@ -211,9 +211,7 @@ func TestNeverBegins(t *testing.T) {
 func TestNeverBeginsAmongOthers(t *testing.T) {
 	x, p := trains(t, clocktest.New(1000), func(o *Options) { o.Begin = time.Minute })
 	p.say <- []train.Event{{Kind: train.Started, Run: 1}}
-	dir := x.Storage.Trial("1")
-	x.Put(Work{Action: core.StartAttempt{Trial: 1, Attempt: 1}, Trial: &sdk.Trial{Dir: dir, Params: []byte(`{}`)}, Dir: dir, Params: []byte(`{}`)})
-	x.Flush()
+	startAnother(x, 1)
 	soon(t, "the order to die", func() bool { return p.told(train.Kill) })
 	_, end := heardOf(t, x)
 	if end.Trial != 1 {
@@ -225,6 +223,27 @@ func TestNeverBeginsAmongOthers(t *testing.T) {
 		t.Error("the process was killed, in which another trial runs")
 	default:
 	}
+}
+
+// startAnother begins a trial with a request, as every real one has.
+func startAnother(x *Driver, no core.TrialNo) {
+	dir := x.Storage.Trial(fmt.Sprint(no))
+	trial := &sdk.Trial{Dir: dir, Params: []byte(`{}`), Resources: []byte(`{"cpu":1}`)}
+	x.Put(Work{Action: core.StartAttempt{Trial: no, Attempt: 1}, Trial: trial, Dir: dir, Params: []byte(`{}`)})
+	x.Flush()
+}
+
+// The limit of a process that is to be reset is not that of one that all trials share: each
+// of them has the time that the file allows.
+func TestNeverBeginsInASharedProcess(t *testing.T) {
+	x, p := trains(t, clocktest.New(1000), func(o *Options) { o.Begin = 10 * time.Minute })
+	p.say <- []train.Event{{Kind: train.Started, Run: 1}}
+	startAnother(x, 1)
+	soon(t, "the next start", func() bool { return p.count(train.Start) == 2 })
+	p.say <- []train.Event{{Kind: train.Started, Run: 2}}
+	startAnother(x, 2)
+	_, end := heardOf(t, x)
+	contains(t, end.Error, "did not say within 10m that the trial had started")
 }
 
 // B-053, B-050: a checkpoint of what was never reported does not count.
