@@ -97,6 +97,18 @@ func (s *session) sweepTrial(no core.TrialNo, needed, owed func(id uint32) bool)
 	return err
 }
 
+// sweepUnfinished removes what the trial's program had begun to save when it was killed, which
+// may be all that the trial has.
+func (s *session) sweepUnfinished(no core.TrialNo) {
+	var err error
+	for moved := range s.machine.Dirs(no) + 1 {
+		err = errors.Join(err, storage.SweepUnfinished(s.trials.dirAt(no, moved)))
+	}
+	if err != nil {
+		s.log.Warn(s.trials.name(no) + ": checkpoints that its program had not finished could not be removed: " + err.Error())
+	}
+}
+
 // sweep removes what earlier hosts left among the checkpoints: those that the
 // record does not name, half ones, and copies. It is done before any trial runs.
 func (s *session) sweep() {
@@ -104,7 +116,14 @@ func (s *session) sweep() {
 	s.machine.EachCheckpoint(func(x core.CheckpointRef) { x.Iteration = 0; needed[x] = true })
 	owed := map[core.CheckpointRef]bool{}
 	s.machine.Owed(func(x core.CheckpointRef) { x.Iteration = 0; owed[x] = true })
+	owing := map[core.TrialNo]bool{}
+	for x := range owed {
+		owing[x.Trial] = true
+	}
 	for no := range core.TrialNo(s.machine.Trials()) {
+		if !owing[no] {
+			s.sweepUnfinished(no)
+		}
 		if !s.machine.HadCheckpoint(no) {
 			continue
 		}

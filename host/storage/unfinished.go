@@ -1,0 +1,49 @@
+package storage
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+
+	"github.com/tunehost/tunehost/host/ours"
+	"github.com/tunehost/tunehost/host/storage/nolink"
+)
+
+// handovers is the folder in a trial's directory where programs make the checkpoints that
+// they hand over.
+const handovers = ".checkpoints"
+
+// unfinished is the name of a checkpoint that the SDK for Python has begun and not finished
+// (new_checkpoint in plugins/sdk/python/tunehost/_script.py; tempfile draws the rest).
+var unfinished = regexp.MustCompile(`^\.new-[a-z0-9_]{8}$`)
+
+// SweepUnfinished removes the checkpoints that a trial's program had begun when it was
+// killed. No attempt of the trial may run, and the trial must owe no checkpoint: a program
+// can hand over one that still has this name.
+func SweepUnfinished(trialDir string) error {
+	root := filepath.Join(trialDir, handovers)
+	list, err := nolink.ReadDir(root)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	errs := []error{err}
+	for _, e := range list {
+		path := filepath.Join(root, e.Name())
+		if e.IsDir() && unfinished.MatchString(e.Name()) && isOurs(path) {
+			errs = append(errs, nolink.RemoveAll(path))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// isOurs: the folder belongs to the user that runs this process.
+func isOurs(path string) bool {
+	info, err := nolink.Lstat(path)
+	if err != nil || !info.IsDir() {
+		return false
+	}
+	owner, _, ok := ours.Of(info)
+	return ok && owner == os.Geteuid()
+}
