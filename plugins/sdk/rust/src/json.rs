@@ -219,6 +219,36 @@ fn hex(chars: &mut std::str::Chars) -> Result<u32> {
     code.ok_or_else(|| "not JSON: \\u needs four hexadecimal digits".into())
 }
 
+impl From<bool> for Json {
+    fn from(b: bool) -> Json {
+        Json::Bool(b)
+    }
+}
+
+impl From<f64> for Json {
+    fn from(x: f64) -> Json {
+        Json::Number(x)
+    }
+}
+
+impl From<&str> for Json {
+    fn from(s: &str) -> Json {
+        Json::Text(s.into())
+    }
+}
+
+impl From<String> for Json {
+    fn from(s: String) -> Json {
+        Json::Text(s)
+    }
+}
+
+impl<T: Into<Json>> From<Vec<T>> for Json {
+    fn from(items: Vec<T>) -> Json {
+        Json::List(items.into_iter().map(Into::into).collect())
+    }
+}
+
 /// Writes compact JSON. Numbers that are not finite become null.
 impl fmt::Display for Json {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {

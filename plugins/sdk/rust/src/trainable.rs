@@ -92,6 +92,7 @@ pub struct Trial {
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     pub(crate) metrics: Vec<Metric>,
+    pub(crate) values: Vec<(String, Json)>,
     pub(crate) iteration: u64,
     pub(crate) done: bool,
 }
@@ -101,6 +102,36 @@ impl Report {
     pub fn new(metrics: &[(&str, f64)]) -> Report {
         let named = |&(name, value): &(&str, f64)| Metric { name: name.into(), value };
         Report { metrics: metrics.iter().map(named).collect(), ..Report::default() }
+    }
+
+    /// Adds something that need not be a number: a text, a truth, a list. It is kept beside
+    /// the metrics in the trial's `result.jsonl`, and nothing is decided by it. A number is
+    /// a metric; the members of an object are added as `name/member`. The values of one
+    /// report may take 64 KiB, as JSON; beyond that they are left out.
+    pub fn value(mut self, name: &str, value: impl Into<Json>) -> Report {
+        self.add(name.into(), value.into());
+        self
+    }
+
+    fn add(&mut self, name: String, value: Json) {
+        match value {
+            Json::Number(value) => self.metrics.push(Metric { name, value }),
+            Json::Object(members) => {
+                members.into_iter().for_each(|(key, value)| self.add(format!("{}/{}", name, key), value))
+            }
+            value => {
+                self.values.retain(|(other, _)| *other != name);
+                self.values.push((name, value));
+            }
+        }
+    }
+
+    /// The JSON object of the values, or nothing.
+    pub(crate) fn values(&self) -> String {
+        match self.values.is_empty() {
+            true => String::new(),
+            false => Json::Object(self.values.clone()).to_string(),
+        }
     }
 
     /// The trainable's own count, from 1; without it the host counts.
@@ -115,6 +146,9 @@ impl Report {
         self
     }
 }
+
+/// How many bytes of values the host takes with a result.
+const MAX_VALUES: usize = 64 << 10;
 
 /// What makes the state that a checkpoint holds.
 pub(crate) type Save<'a> = &'a mut dyn FnMut() -> Result<Vec<u8>>;
@@ -154,6 +188,7 @@ impl Run<'_> {
     /// Hands over one result and returns when the trial may go on. For trainables that
     /// cannot save.
     pub fn report(&mut self, report: Report) -> std::result::Result<(), Stopped> {
+        let report = self.bounded(report);
         self.carrier.report(report, None)
     }
 
@@ -164,7 +199,17 @@ impl Run<'_> {
         report: Report,
         mut save: impl FnMut() -> Result<Vec<u8>>,
     ) -> std::result::Result<(), Stopped> {
+        let report = self.bounded(report);
         self.carrier.report(report, Some(&mut save))
+    }
+
+    /// The report without values that the host would not take.
+    fn bounded(&mut self, mut report: Report) -> Report {
+        if report.values().len() > MAX_VALUES {
+            self.log("the values of a report take more than 64 KiB: they are left out");
+            report.values.clear();
+        }
+        report
     }
 
     /// Whether the trial was told to end. Trainables that do not report for long look
@@ -181,5 +226,62 @@ impl Run<'_> {
     /// Notes something that a program of the user's reported as refused: it is no result.
     pub fn reject(&mut self, text: &str) {
         self.carrier.reject(text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Keeps what is handed over.
+    #[derive(Default)]
+    struct Kept(Vec<Report>, Vec<String>);
+
+    impl Carrier for Kept {
+        fn report(&mut self, report: Report, _: Option<Save>) -> std::result::Result<(), Stopped> {
+            self.0.push(report);
+            Ok(())
+        }
+        fn stopped(&self) -> Option<Stopped> {
+            None
+        }
+        fn log(&mut self, line: &str) {
+            self.1.push(line.into());
+        }
+        fn reject(&mut self, _: &str) {}
+        fn state(&mut self) -> Result<Option<Vec<u8>>> {
+            Ok(None)
+        }
+    }
+
+    #[test]
+    fn values_are_beside_the_metrics() {
+        let nested = Json::parse(r#"{"by": "me", "deep": {"x": 2, "none": null}}"#).unwrap();
+        let report = Report::new(&[("loss", 1.0)])
+            .value("note", "first")
+            .value("note", String::from("a \"b\""))
+            .value("ok", true)
+            .value("rows", vec![vec![1.0], vec![]])
+            .value("in", nested);
+        assert_eq!(
+            report.values(),
+            r#"{"note":"a \"b\"","ok":true,"rows":[[1],[]],"in/by":"me","in/deep/none":null}"#
+        );
+        let names: Vec<&str> = report.metrics.iter().map(|m| m.name.as_str()).collect();
+        assert_eq!(names, ["loss", "in/deep/x"]);
+        assert_eq!(Report::new(&[("loss", 1.0)]).values(), "");
+    }
+
+    #[test]
+    fn too_many_values_are_left_out_and_said() {
+        let (trial, mut kept) = (Trial::default(), Kept::default());
+        let mut run = Run { trial: &trial, carrier: &mut kept };
+        for size in [10, 1 << 20] {
+            run.report(Report::new(&[("loss", 1.0)]).value("note", "x".repeat(size))).unwrap();
+            run.report_saving(Report::new(&[]).value("note", "x".repeat(size)), || Ok(Vec::new())).unwrap();
+        }
+        let values: Vec<usize> = kept.0.iter().map(|r| r.values.len()).collect();
+        assert_eq!(values, [1, 1, 0, 0]);
+        assert_eq!((kept.0[2].metrics.len(), kept.1.len()), (1, 2));
     }
 }

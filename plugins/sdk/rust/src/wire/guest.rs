@@ -43,6 +43,7 @@ pub fn guest_report(r: &Report, saves: bool) -> Vec<u8> {
         w.uint(2, r.iteration);
         w.flag(3, r.done);
         w.flag(4, saves);
+        w.text(5, &r.values());
     })
 }
 

@@ -92,6 +92,7 @@ fn write_details(w: &mut Writer, said: &Said) {
             write_metrics(w, 4, &r.metrics);
             w.uint(5, r.iteration);
             w.flag(7, r.done);
+            w.text(13, &r.values());
         }
         Said::Saved { iteration, dir, error } => {
             w.uint(5, *iteration);
@@ -104,5 +105,34 @@ fn write_details(w: &mut Writer, said: &Said) {
             w.flag(11, *never_started);
         }
         Said::Log(text) | Said::Rejected(text) => w.text(9, text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::fields;
+
+    /// The values of the event that is sent for a report.
+    fn sent(report: Report) -> Option<String> {
+        let message = Writer::message(|w| write_said(w, 1, &Said::Result(report)));
+        let mut found = None;
+        fields(&message, |_, event| {
+            fields(event.bytes()?, |field, value| {
+                if field == 13 {
+                    found = Some(value.text()?);
+                }
+                Ok(())
+            })
+        })
+        .unwrap();
+        found
+    }
+
+    #[test]
+    fn values_go_beside_the_metrics() {
+        let report = Report::new(&[("loss", 1.0)]);
+        assert_eq!(sent(report.clone()), None);
+        assert_eq!(sent(report.value("note", "warm")).as_deref(), Some(r#"{"note":"warm"}"#));
     }
 }
