@@ -1,5 +1,7 @@
 package core
 
+import "strconv"
+
 // stopTrial ends a trial well: at once where nothing runs (B-020), else by
 // stopping its attempt (B-021).
 func (m *Machine) stopTrial(no TrialNo, why string) {
@@ -119,7 +121,7 @@ func (m *Machine) endedByItself(no TrialNo, l *live, e *AttemptEnded) {
 		return
 	}
 	if l.reported || m.reported(no) {
-		m.complete(no, "completed")
+		m.complete(no, m.howComplete(no, l))
 		return
 	}
 	if m.spec.StrictMetrics && len(m.spec.Required) > 0 {
@@ -129,6 +131,17 @@ func (m *Machine) endedByItself(no TrialNo, l *live, e *AttemptEnded) {
 	}
 	m.warn(no, "it ended without reporting "+m.wantedMetrics())
 	m.complete(no, "completed")
+}
+
+// howComplete says why a trial is complete that has not trained on since it took over
+// another one's checkpoint.
+func (m *Machine) howComplete(no TrialNo, l *live) string {
+	from := l.restored
+	if !m.since(RulesV2) || l.reported || from.ID == 0 || from.Trial == no || from.Trial == NoTrial {
+		return "completed"
+	}
+	return "trial " + strconv.FormatUint(uint64(from.Trial), 10) + "'s checkpoint of iteration " +
+		strconv.FormatUint(from.Iteration, 10) + ", from which it went on, left nothing to train"
 }
 
 func (m *Machine) wantedMetrics() string {

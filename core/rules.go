@@ -28,6 +28,7 @@ const (
 	//     (B-037).
 	//   - A trial that never ran is told apart when the experiment ends.
 	//   - fail_fast: raise kills what runs (B-073).
+	//   - A trial that took over a checkpoint which left nothing to train says so.
 	RulesV2
 
 	// NewestRules are those of new experiments.

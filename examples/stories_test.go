@@ -11,9 +11,10 @@ import (
 
 // trial is what these tests look at of a line of `trials --json`.
 type trial struct {
-	State   string
-	Results int
-	Exports []struct{ Format, Dir string }
+	State     string
+	Iteration int
+	Results   int
+	Exports   []struct{ Format, Dir string }
 }
 
 func (b binary) trials(t *testing.T, dir string) (list []trial) {
@@ -31,9 +32,12 @@ func (b binary) trials(t *testing.T, dir string) (list []trial) {
 // TestPBT: trials go on from each other's checkpoints, and leave their networks.
 func TestPBT(t *testing.T) {
 	bin, storage := build(t), t.TempDir()
-	bin.run(t, "pbt/experiment.yaml", "--storage", storage)
+	bin.run(t, "pbt/experiment.yaml", "--storage", storage, "--resources", "cpu=2") // fewer than trials
 	dir := filepath.Join(storage, "pbt")
 	for i, x := range bin.trials(t, dir) {
+		if x.Iteration != 24 {
+			t.Errorf("trial %d ends at iteration %d", i, x.Iteration)
+		}
 		if len(x.Exports) != 1 || x.Exports[0].Format != "json" || x.Exports[0].Dir == "" {
 			t.Errorf("trial %d: exports %+v", i, x.Exports)
 		}

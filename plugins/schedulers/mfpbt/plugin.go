@@ -14,7 +14,7 @@ var Plugin = sdk.SchedulerPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindScheduler,
 		Name:    "mf-pbt",
-		Version: "1.0.0",
+		Version: "1.1.0",
 		Summary: "Population based training in sub-populations that evolve at several frequencies.",
 		Options: evolve.Schema(own),
 	},

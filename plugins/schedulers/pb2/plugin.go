@@ -15,7 +15,7 @@ var Plugin = sdk.SchedulerPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindScheduler,
 		Name:    "pb2",
-		Version: "1.0.0",
+		Version: "1.1.0",
 		Summary: "Population based bandits: the worst go on from the best, with numbers that a model chooses.",
 		Options: evolve.Schema(own),
 	},

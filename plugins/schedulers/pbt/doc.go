@@ -2,7 +2,9 @@
 // intervals the worst of them go on from a checkpoint of one of the best, with
 // its parameters a little changed. What comes out is a schedule of parameters
 // rather than one assignment. Use it for long trainings whose best learning rate
-// or regularisation changes on the way; concurrency should be the population.
+// or regularisation changes on the way. Where fewer trials run at a time than the
+// population has, set sync: only then do those that wait for their turn get it at every
+// interval. Otherwise each trains to its end first, and the last have none to learn from.
 //
 // Source: Jaderberg, Dalibard, Osindero, Czarnecki, Donahue, Razavi, Vinyals,
 // Green, Dunning, Simonyan, Fernando, Kavukcuoglu, "Population Based Training of
@@ -29,7 +31,8 @@
 // many as best; one with a loss that is not finite is always among the worst and
 // never a donor. One of the worst is paused, and told to go on from the last
 // checkpoint of one of the best, chosen evenly among those that have one. It is
-// ranked again at its next interval.
+// ranked again at its next interval. A checkpoint that leaves nothing to train, being
+// at max or at the furthest iteration at which a trial was complete, is none.
 //
 // A checkpoint may be an interval old, so that those of checkpoint.every serve;
 // one of the best without is paused for a moment, because that makes one. With

@@ -42,3 +42,28 @@ func TestChaos(t *testing.T) {
 		schedtest.Chaos(t, Plugin, schedtest.MixedProblem(5), options)
 	}
 }
+
+// With sync, trials take turns where fewer run at a time than the population has: none is
+// more than an interval ahead of one that has not ended.
+func TestTurns(t *testing.T) {
+	ages, running := map[uint32]uint64{}, 8
+	sim := schedtest.Sim{Trials: 8, Workers: 2, Length: 24, Pick: func(int) int { return 0 }, Point: schedtest.MixedPoint,
+		Loss: func(trial uint32, _ uint64) float64 { return float64(trial) }}
+	check := func(e sdk.Event, _ sdk.Decisions) error {
+		switch e.Kind {
+		case sdk.ResultReported:
+			ages[e.Trial] = e.Iteration
+		case sdk.TrialCompleted:
+			running--
+		}
+		for trial := range uint32(8) {
+			if e.Kind == sdk.ResultReported && e.Iteration > ages[trial]+4 {
+				return fmt.Errorf("trial %d is at %d, trial %d at %d", e.Trial, e.Iteration, trial, ages[trial])
+			}
+		}
+		return nil
+	}
+	if _, err := sim.Run(schedtest.Checked(schedtest.Open(t, Plugin, schedtest.MixedProblem(8), `{"interval": 4, "sync": true}`), check)); err != nil || running != 0 {
+		t.Errorf("%v, %d have not ended", err, running)
+	}
+}

@@ -64,6 +64,7 @@ type scheduler struct {
 	seed      uint64
 	trials    table.Table[trial]
 	groups    []group
+	longest   uint64 // the furthest iteration at which a trial was complete
 
 	// For sync.
 	planned     int
@@ -145,6 +146,9 @@ func (s *scheduler) follow(e *sdk.Event, t *trial, out *sdk.Decisions) {
 		t.hold.Observe(e, out)
 		s.paused(e.Trial, t, out)
 	case sdk.TrialCompleted, sdk.TrialFailed, sdk.TrialRemoved:
+		if e.Kind == sdk.TrialCompleted {
+			s.longest = max(s.longest, e.Iteration)
+		}
 		s.end(e.Trial, t)
 		s.meet(out)
 	default:
@@ -262,11 +266,17 @@ func (s *scheduler) end(number uint32, t *trial) {
 func (s *scheduler) donors(g *group, other uint32) []uint32 {
 	var all []uint32
 	for _, m := range g.population[:g.edge(s.options.Quantile)] {
-		if m.trial != other && s.trials.At(m.trial).saved > 0 && !math.IsInf(m.loss, 1) {
+		if saved := s.trials.At(m.trial).saved; m.trial != other && saved > 0 && !s.final(saved) && !math.IsInf(m.loss, 1) {
 			all = append(all, m.trial)
 		}
 	}
 	return all
+}
+
+// final says whether a checkpoint leaves nothing to train, as far as the ends of others
+// tell: its trial may have ended, and only be about to say so.
+func (s *scheduler) final(saved uint64) bool {
+	return saved == s.longest || s.options.Max > 0 && saved >= s.options.Max
 }
 
 // paused gives a paused trial what it was paused for.

@@ -71,7 +71,7 @@ const common = `    "interval": {
 
 const last = `    "sync": {
       "type": "boolean", "default": false,
-      "description": "compare when all trials have arrived"
+      "description": "compare when all trials have arrived; they take turns where fewer run at a time"
     },
     "objective": {
       "type": "string", "default": "",

@@ -34,6 +34,7 @@ type World struct {
 
 	trials            map[uint32]*one
 	barrier, furthest uint64
+	longest           uint64 // that a trial was, of those that are complete
 }
 
 // Standing is what a trial had when it was compared; of a donor, Iteration is that of its
@@ -98,7 +99,7 @@ func (w *World) brackets(part int) (best, stay, open, worst []*one) {
 func (w *World) givers(part int) (all []*one) {
 	best, _, _, _ := w.brackets(part)
 	for _, t := range best {
-		if t.saved > 0 {
+		if t.saved > 0 && t.saved != w.longest && (w.Max == 0 || t.saved < w.Max) {
 			all = append(all, t)
 		}
 	}
@@ -147,6 +148,9 @@ func (w *World) Check(e sdk.Event, got sdk.Decisions) error {
 	case sdk.CheckpointSaved:
 		t.saved = e.Iteration
 	case sdk.TrialCompleted, sdk.TrialFailed:
+		if e.Kind == sdk.TrialCompleted && e.Iteration > w.longest {
+			w.longest = e.Iteration
+		}
 		t.phase = "ended"
 	case sdk.TrialPaused:
 		if !w.Sync {
