@@ -27,6 +27,9 @@ func NewExit(out io.Writer) *Exit { return &Exit{out: out} }
 
 // Ask notes that the user wants the host to end, and says text, unless there is a table.
 func (x *Exit) Ask(text string) {
+	if x == nil {
+		return
+	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.asked, x.text = true, text
@@ -48,6 +51,9 @@ func (x *Exit) Asked() bool {
 // Now has the host say how the experiment stands, if it is at work, and returns soon,
 // whatever becomes of that.
 func (x *Exit) Now() {
+	if x == nil {
+		return
+	}
 	x.mu.Lock()
 	sumUp := x.sumUp
 	x.mu.Unlock()

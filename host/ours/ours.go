@@ -34,14 +34,34 @@ func check(path string, info fs.FileInfo, me int) error {
 // that path is in.
 func Above(path string) error {
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
-		info, err := os.Stat(dir)
-		if err == nil && info.Mode()&0o002 != 0 && info.Mode()&fs.ModeSticky == 0 {
-			return fmt.Errorf("%s is in a folder that everybody can write to (%v), who could change what runs as you: run chmod o-w %s", path, info.Mode(), dir)
+		if info, err := os.Stat(dir); err == nil {
+			if err := within(path, dir, info); err != nil {
+				return err
+			}
 		}
 		if filepath.Dir(dir) == dir {
 			return nil
 		}
 	}
+}
+
+// Around is an error where everybody could put another file in the place of one, or where
+// its folder cannot be looked at.
+func Around(path string) error {
+	dir := filepath.Dir(path)
+	info, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	return within(path, dir, info)
+}
+
+func within(path, dir string, info fs.FileInfo) error {
+	if info.Mode()&0o002 == 0 || info.Mode()&fs.ModeSticky != 0 {
+		return nil
+	}
+	return fmt.Errorf("%s is in a folder that everybody can write to (%v), who could change what runs as you: "+
+		"run chmod o-w %s", path, info.Mode(), dir)
 }
 
 // Of are a file's owner and group.

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/ours"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -73,7 +74,7 @@ func At(path string) (*Plugin, error) {
 		return inFolder(real)
 	}
 	if info.Mode().IsRegular() {
-		if err := cmp.Or(safe(real, info), safeAround(real)); err != nil {
+		if err := cmp.Or(safe(real, info), ours.Around(real)); err != nil {
 			return nil, err
 		}
 	}
