@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/diskspace"
@@ -63,9 +64,15 @@ func (t *Driver) heard(r *run, e *train.Event) {
 	}
 }
 
-// logged writes a line of a trial's log; of a hint the user hears once.
+// logged writes a line of a trial's log; of a hint the user hears once, or once for each trial
+// where it names the trial itself.
 func (t *Driver) logged(r *run, text string, hint bool) {
-	if hint && t.Log.Once("hint "+text, fmt.Sprintf("trial %d: %s", r.trial, text)) {
+	name := fmt.Sprintf("trial %d", r.trial)
+	shown := name + ": " + text
+	if strings.HasPrefix(text, name+" ") {
+		shown = text
+	}
+	if hint && t.Log.Once("hint "+text, shown) {
 		return
 	}
 	t.Log.Info(text, "trial", r.trial)

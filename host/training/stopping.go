@@ -78,7 +78,7 @@ func (t *Driver) stopRun(a core.StopAttempt, dir string) {
 			}
 		}
 		r.tell(stop)
-		r.timer = t.Clock.AfterFunc(t.Grace, func() { t.kill(r) })
+		r.timer = t.Clock.AfterFunc(t.Grace, func() { t.outstayed(r) })
 	})
 	if !there && stop.Dir != "" {
 		t.mu.Lock()
@@ -115,6 +115,19 @@ func (t *Driver) killRun(a core.KillAttempt) {
 		t.send() // the order to stop comes first
 		t.kill(told)
 	}
+}
+
+// outstayed kills a program that has had all of its grace, and says so: what it does at its end
+// is cut short. The trainable says the same where its clock is the faster one.
+func (t *Driver) outstayed(r *run) {
+	t.mu.Lock()
+	there := t.runs[r.trial] == r && r.begun && t.Programs
+	t.mu.Unlock()
+	if there {
+		text := fmt.Sprintf("trial %d did not end within stop_grace (%v) of its stop and was killed: what it saves at its end may be missing", r.trial, t.Grace)
+		t.Log.Once("hint "+text, text)
+	}
+	t.kill(r)
 }
 
 // kill is for a run whose grace is over: first its context, then its process.

@@ -550,3 +550,26 @@ func TestKilledWithoutGrace(t *testing.T) {
 	}
 	heardOf(t, x)
 }
+
+// B-150: the user is told of a program whose grace was over before it had cleaned up, once, and
+// also where its trainable says so too. One that is killed without its grace is no news.
+func TestOutstayedProgram(t *testing.T) {
+	now, said := &later{}, &screenful{}
+	x, p := trains(t, now, func(o *Options) {
+		o.Programs, o.Log = true, hostlog.Open(io.Discard, hostlog.NewScreen(said, ""))
+	})
+	p.say <- []train.Event{{Kind: train.Started, Run: 1}, {Kind: train.Log, Run: 1, Text: "it has begun", Hint: true}}
+	soon(t, "its beginning", func() bool { return strings.Contains(said.String(), "trial 0: it has begun") })
+	x.Put(Work{Action: core.StopAttempt{Trial: 0, Attempt: 1}, Dir: x.Storage.Trial("0")})
+	x.Flush()
+	soon(t, "the grace", func() bool { return now.set() == 1 })
+	now.pass()
+	const text = "trial 0 did not end within stop_grace (1s) of its stop and was killed: what it saves at its end may be missing"
+	p.say <- []train.Event{{Kind: train.Log, Run: 1, Text: text, Hint: true}, {Kind: train.Ended, Run: 1}}
+	if _, end := heardOf(t, x); end.Error != "" {
+		t.Error(end.Error)
+	}
+	if strings.Count(said.String(), "did not end") != 1 || !strings.Contains(said.String(), "warning: "+text) {
+		t.Error(said.String())
+	}
+}

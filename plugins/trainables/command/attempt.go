@@ -47,6 +47,7 @@ type attempt struct {
 	conns   connections
 	hung    bool
 	killed  bool
+	overdue bool      // killed because the grace of its stop was over
 	blamed  []*worker // who failed, the first first
 	late    []*worker // who outstayed the end of rank 0
 }
@@ -309,6 +310,7 @@ func (a *attempt) release() {
 // outcome is how the attempt ended.
 func (a *attempt) outcome(ctx context.Context) error {
 	if err := a.results.stopError(); err != nil {
+		a.sayUnclean()
 		return err
 	}
 	switch {

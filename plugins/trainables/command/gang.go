@@ -253,6 +253,7 @@ func (s *supervisor) signal(sig syscall.Signal) {
 	if s.phase == following {
 		s.phase = ending
 	}
+	s.a.overdue = s.a.overdue || s.phase == stopping && sig == syscall.SIGKILL
 	if s.phase == ending && sig == syscall.SIGKILL && len(s.a.blamed) == 0 {
 		s.a.late = slices.DeleteFunc(slices.Collect(s.a.workers()), (*worker).hasEnded)
 	}
