@@ -216,6 +216,23 @@ func TestReadmeScript(t *testing.T) {
 	}
 }
 
+// The last report ends the script, and the model is saved all the same.
+func TestReadmeLastReport(t *testing.T) {
+	c := newCommands(t, folder(t, section(t, "The last report ends the script")))
+	c.run("tunehost", "run", "experiment.yaml")
+	saved, err := filepath.Glob(filepath.Join(c.dir, "results/experiment/trials/*/model.json"))
+	if err != nil || len(saved) != 2 {
+		t.Errorf("%v, %v", saved, err)
+	}
+	alone := c.run(python(t), "train.py")
+	if strings.Count(alone, "loss") != 5 {
+		t.Error(alone)
+	}
+	if _, err := os.Stat(filepath.Join(c.dir, "model.json")); err != nil {
+		t.Error(err)
+	}
+}
+
 // stopped is an experiment of one trial, which is stopped in a long epoch.
 var stopped = map[string]string{
 	"train.py": `import tunehost

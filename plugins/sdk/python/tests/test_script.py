@@ -226,3 +226,51 @@ tunehost.report(loss=1, long="x" * 70_000)
 def test_iterations_that_are_none(iteration: Any) -> None:
     with pytest.raises(ValueError, match="a whole number from 1"):
         tunehost.report(loss=1, iteration=iteration)
+
+
+class Mover(Host):
+    """Takes each checkpoint before it answers, as tunehost does."""
+
+    def _talk(self, conn: socket.socket) -> None:
+        with conn, conn.makefile("rwb") as lines:
+            for line in lines:
+                self.reports.append(json.loads(line))
+                path = Path(self.reports[-1]["checkpoint"])
+                path.rename(path.parent / f"taken-{len(self.reports)}")
+                answer = self.answers.pop(0) if self.answers else {"decision": "continue"}
+                lines.write(json.dumps(answer).encode() + b"\n")
+                lines.flush()
+
+
+@pytest.mark.parametrize("ckpt", ["c", "c.path", "str(c.path)"])
+def test_reported_inside_the_block(tmp_path: Path, ckpt: str) -> None:
+    host = Mover(tmp_path)
+    host.answers = [{"decision": "continue"}, {"decision": "stop"}]
+    done = run(f"""
+for i in range(3):
+    with tunehost.new_checkpoint() as c:
+        (c / "a").write_text(str(i))
+        tunehost.report(accuracy=0.5, checkpoint={ckpt})
+""", tmp_path, TUNEHOST_CHANNEL=host.path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [r["metrics"] for r in host.reports] == [{"accuracy": 0.5}] * 2
+    assert not any(Path(r["checkpoint"]).name.startswith(".") for r in host.reports)
+    taken = tmp_path / "checkpoints"
+    assert sorted(p.name for p in taken.iterdir()) == ["taken-1", "taken-2"]
+    assert [(taken / f"taken-{i}" / "a").read_text() for i in (1, 2)] == ["0", "1"]
+
+
+def test_reported_inside_the_block_alone(tmp_path: Path) -> None:
+    done = run("""
+with tunehost.new_checkpoint() as c:
+    (c / "a").write_text("x")
+    tunehost.report(accuracy=0.5, checkpoint=c)
+print((c / "a").read_text())
+""", tmp_path)
+    assert done.returncode == 0 and done.stdout.endswith("\nx\n"), done.stderr
+
+
+@pytest.mark.parametrize("value", [0.5, 0, [1.0], "acc"])
+def test_a_metric_has_a_name(value: Any) -> None:
+    with pytest.raises(TypeError, match=r"^a metric has a name: write report\(accuracy=0.5\), not report\("):
+        tunehost.report(value)

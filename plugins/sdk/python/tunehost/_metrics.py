@@ -60,6 +60,9 @@ class Reported:
 def flatten(metrics: Optional[Metrics], more: Metrics) -> Reported:
     """What is reported by name, nested names joined with "/"."""
     r = Reported()
+    if metrics is not None and not hasattr(metrics, "items"):
+        got = repr(metrics) if isinstance(metrics, (int, float)) else type(metrics).__name__
+        raise TypeError(f"a metric has a name: write report(accuracy=0.5), not report({got})")
     for part in (metrics or {}, more):
         for name, value in _leaves(part, ""):
             r.add(name, value)

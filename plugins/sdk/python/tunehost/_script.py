@@ -74,18 +74,35 @@ def new_checkpoint() -> Iterator[NewCheckpoint]:
             torch.save(model.state_dict(), ckpt / "model.pt")
         tunehost.report(loss=loss, checkpoint=ckpt)
 
-    The directory gets its name when the block has ended well, and is removed when it has
-    not. Outside of a trial it is made in ./checkpoints.
+    The directory gets its name when the block has ended well or it is reported, and is
+    removed when neither comes. Outside of a trial it is made in ./checkpoints.
     """
     parent = Path(os.environ.get("TUNEHOST_CHECKPOINT_DIR") or "checkpoints").absolute()
     parent.mkdir(parents=True, exist_ok=True)
     made = NewCheckpoint(Path(tempfile.mkdtemp(prefix=".new-", dir=parent)))
+    new = os.path.abspath(made)
+    _filling[new] = made
     try:
         yield made
-        made.path = _settle(made.path)
+        _finished(new)
     except BaseException:
-        shutil.rmtree(made.path, ignore_errors=True)
+        if _filling.pop(new, None):  # else it is tunehost's already
+            shutil.rmtree(new, ignore_errors=True)
         raise
+
+
+_filling: Dict[str, NewCheckpoint] = {}  # by path, those that are not finished
+
+
+def _finished(checkpoint: PathLike) -> str:
+    """The path of a checkpoint that is whole: a report may come before the end of its block."""
+    path = os.path.abspath(checkpoint)
+    made = _filling.get(path)
+    if made is None:
+        return path
+    made.path = _settle(made.path)
+    del _filling[path]
+    return str(made.path)
 
 
 def _settle(new: Path) -> Path:
@@ -120,7 +137,8 @@ def report(metrics: Optional[Metrics] = None, *, iteration: Optional[int] = None
     tunehost's; see new_checkpoint.
 
     When the trial was stopped it raises Stopped, when it was paused Paused, which is a Stopped
-    too. Left alone they end the script with status 0. ReportError: the report was refused.
+    too. Left alone they end the script with status 0. The last report of a loop may raise it, so
+    save a model in finally, not after the loop. ReportError: the report was refused.
     Outside of a trial it prints the metrics.
     """
     r = flatten(metrics, more)
@@ -132,7 +150,7 @@ def report(metrics: Optional[Metrics] = None, *, iteration: Optional[int] = None
     if r.left_out:
         warnings.warn(left_out(r.left_out), stacklevel=2)
     if checkpoint is not None:
-        message["checkpoint"] = os.path.abspath(checkpoint)
+        message["checkpoint"] = _finished(checkpoint)
     if not os.environ.get("TUNEHOST_CHANNEL"):
         print(json.dumps({**message["metrics"], **{k: v for k, v in message.items() if k != "metrics"}}), flush=True)
         return
