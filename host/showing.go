@@ -130,7 +130,7 @@ func (s *session) end() terminal.End {
 	end := terminal.End{Status: s.board.Status(), Dir: s.shortDir(), File: s.options.File, Args: s.options.args(),
 		Several: len(s.experiment.Objectives) > 1}
 	end.Notes = s.effects.notes()
-	end.OutOfTime = s.experiment.Budget.Time > 0 && end.Status.Elapsed >= s.experiment.Budget.Time
+	end.OutOfTime = analysis.OutOfTime(end.Status.Elapsed, s.experiment.Budget.Time)
 	if s.remote != nil {
 		end.URL = s.remote.store.URL()
 	}

@@ -50,7 +50,7 @@ func (c *steering) Stop(trial *uint32) error {
 	if all {
 		return c.postLast(e)
 	}
-	return c.post(e)
+	return c.postTo(e, no, func(v core.View) bool { return !v.State.Final() })
 }
 
 // Interrupt implements control.Handler: as Ctrl-C does.
@@ -66,7 +66,11 @@ func (c *steering) Pause(trial *uint32, force bool) error {
 	if text := lost.text(c.s.trials.name); text != "" && !force {
 		return &control.LossError{What: text}
 	}
-	return c.post(&core.PauseRequested{Trial: no, All: all})
+	e := &core.PauseRequested{Trial: no, All: all}
+	if all {
+		return c.post(e)
+	}
+	return c.postTo(e, no, func(v core.View) bool { return !v.State.Final() })
 }
 
 // Retry implements control.Handler (B-082).
@@ -100,7 +104,48 @@ func notFailed(name string, v core.View) error {
 // Unpause implements control.Handler.
 func (c *steering) Unpause(trial *uint32) error {
 	no, all := target(trial)
-	return c.post(&core.UnpauseRequested{Trial: no, All: all})
+	e := &core.UnpauseRequested{Trial: no, All: all}
+	if !all {
+		return c.postTo(e, no, isPaused)
+	}
+	paused := false
+	if err := c.look(func(m *core.Machine) { paused = anyPaused(m) }); err != nil {
+		return err
+	}
+	if !paused {
+		return errors.New("nothing is paused")
+	}
+	return c.post(e)
+}
+
+// isPaused: it is paused, or is about to be.
+func isPaused(v core.View) bool {
+	return v.State == core.Paused || v.State == core.Running && v.Stopping
+}
+
+func anyPaused(m *core.Machine) bool {
+	if m.Paused() || m.Count(core.Paused) > 0 {
+		return true
+	}
+	for no := range core.TrialNo(m.Trials()) {
+		if m.State(no) == core.Running && isPaused(m.View(no)) {
+			return true
+		}
+	}
+	return false
+}
+
+// postTo is post for a trial, unless the event would change nothing in it: a command must not
+// confirm what does not happen.
+func (c *steering) postTo(e core.Event, no core.TrialNo, fits func(core.View) bool) error {
+	var v core.View
+	if err := c.look(func(m *core.Machine) { v = m.View(no) }); err != nil {
+		return err
+	}
+	if !fits(v) {
+		return fmt.Errorf("%s is %s", c.s.trials.name(no), v.State)
+	}
+	return c.post(e)
 }
 
 func target(trial *uint32) (no core.TrialNo, all bool) {

@@ -58,7 +58,7 @@ func (a *app) writeStatus(w io.Writer, s *analysis.Status, e *analysis.Experimen
 		add("best", fmt.Sprintf("%s that no other beats; `tunehost best` lists them", plural(s.Front, "trial")))
 	}
 	add("files", s.Dir)
-	for i, next := range nextSteps(s) {
+	for i, next := range nextSteps(s, analysis.OutOfTime(s.Elapsed, e.Config().Budget.Time)) {
 		add([]string{"next", ""}[min(i, 1)], next)
 	}
 	if _, err := fmt.Fprintln(w, a.bold(head)); err != nil {
@@ -93,7 +93,7 @@ func statusHead(s *analysis.Status) string {
 }
 
 // nextSteps are the commands with which the experiment goes on.
-func nextSteps(s *analysis.Status) (list []string) {
+func nextSteps(s *analysis.Status, outOfTime bool) (list []string) {
 	dir := shellWord(s.Dir)
 	if s.State == analysis.Interrupted {
 		next := "`tunehost resume " + dir + "` goes on"
@@ -110,7 +110,11 @@ func nextSteps(s *analysis.Status) (list []string) {
 		list = append(list, next)
 	}
 	if s.NeverStarted > 0 && s.State != analysis.Running {
-		list = append(list, fmt.Sprintf("`tunehost resume %s --unstarted` runs the %s that never started", dir, plural(s.NeverStarted, "trial")))
+		again := "tunehost resume " + dir
+		if outOfTime { // resume has no more of it
+			again = "tunehost run FILE --set budget.time=LIMIT"
+		}
+		list = append(list, fmt.Sprintf("`%s --unstarted` runs the %s that never started", again, plural(s.NeverStarted, "trial")))
 	}
 	return list
 }

@@ -75,7 +75,7 @@ func (a *app) pause(c *control.Client, trial string, force bool) error {
 
 func (a *app) unpauseCommand() *cobra.Command {
 	return a.steering("unpause", "Let go on what was paused",
-		"Let go on an experiment, or one of its trials, that was paused. TRIAL is a number or\nan id.",
+		"Let go on an experiment, or one of its trials, that was paused. TRIAL is a number or\nan id. Without it trials that were paused one by one go on, too.",
 		"going on with", (*control.Client).Unpause)
 }
 

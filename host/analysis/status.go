@@ -106,6 +106,10 @@ func (e *Experiment) Status(now time.Time) (Status, error) {
 	return s, err
 }
 
+// OutOfTime says whether an experiment has used up its time budget, where it has one: to go on
+// it needs a larger one.
+func OutOfTime(used, budget time.Duration) bool { return budget > 0 && used >= budget }
+
 // MarshalJSON writes the stable shape of `status --json`.
 func (s Status) MarshalJSON() ([]byte, error) {
 	counts := map[string]int{}
