@@ -63,6 +63,7 @@ func (b *builder) metricRule(e entry) {
 		return
 	}
 	known := keyNames(stop.keys)
+	plugin := b.root.get("stop").get("plugin")
 	for _, o := range b.e.Objectives {
 		if o.Metric == e.name {
 			known = nil
@@ -72,6 +73,9 @@ func (b *builder) metricRule(e entry) {
 	kept = kept || strings.HasPrefix(e.name, "timesteps_") // totals of what trials count
 	switch hint := nearest.Hint(e.name, known); {
 	case known == nil || kept:
+	case plugin != nil && plugin.kind != mapKind && e.value.kind != mapKind:
+		b.warn(e.pos, "%s is taken as a metric; options of the plugin stand in plugin: {plugin: %s, %s: %s}",
+			e.name, plugin.text, e.name, e.value.text)
 	case e.name == "trials" || budget.find(e.name) != nil:
 		b.warn(e.pos, "%s is taken as a metric of a trial; what ends the experiment stands in budget, and trials at the top level", quote(e.name))
 	case hint != "":

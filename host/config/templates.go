@@ -42,12 +42,20 @@ func (b *builder) argument(n *node, names []string) {
 		b.fail(n.at(unknown.Column), "%v%s", err, nearest.Hint(unknown.Name, append([]string{argv.Params, argv.Flags}, names...)))
 		return
 	}
+	for _, m := range ofShell.FindAllStringSubmatch(n.text, -1) {
+		if known(m[1]) {
+			b.warn(n.pos, "%s is left to the shell; write {%s} for the parameter, or use $%s", m[0], m[1], argv.Variable(m[1]))
+		}
+	}
 	for _, m := range formatted.FindAllStringSubmatch(n.text, -1) {
 		if known(m[2]) && m[1] == "" {
 			b.warn(n.pos, "%s is handed over as it is; the value of the parameter is {%s}", quote(m[0]), m[2])
 		}
 	}
 }
+
+// ofShell is a variable as a shell writes it.
+var ofShell = regexp.MustCompile(`\$\{([^{}]+)\}`)
 
 // formatted is a name with a format, as Python writes it.
 var formatted = regexp.MustCompile(`(\$?)\{([^{}:!]+)[:!][^{}]*\}`)

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -34,6 +37,27 @@ func (p *Process) lastWords() []string {
 	return p.runner.output.last()
 }
 
+// notExecuted says why the system does not execute the program, by its name: what is
+// executed is a link to the file that was looked at.
+func (p *Process) notExecuted(err error) string {
+	name := p.config.program()
+	var cause *fs.PathError
+	switch {
+	case errors.Is(err, syscall.ENOEXEC):
+		return name + " is no program; a script needs a first line such as #!/usr/bin/env python3, or a plugin.yaml with a command"
+	case !errors.As(err, &cause):
+		return err.Error()
+	case errors.Is(err, fs.ErrNotExist) && exists(name):
+		return name + ": the program that its #! line names is not there"
+	}
+	return cause.Op + " " + name + ": " + cause.Err.Error()
+}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
+}
+
 // startFailure finds the best reason why a start failed within its time: what
 // was wrong with the handshake, how the process ended, or what gRPC says.
 func (p *Process) startFailure(ctx, within context.Context, err error) error {
@@ -46,7 +70,7 @@ func (p *Process) startFailure(ctx, within context.Context, err error) error {
 	fail := func(what string) error { return p.failure(plugin.NotStarted, what, err) }
 	switch {
 	case !started:
-		return fail("cannot be started: " + err.Error())
+		return fail("cannot be started: " + p.notExecuted(err))
 	case refused != nil:
 		return fail("cannot be used: " + refused.Error())
 	// The plugin's side of the deadline may pass a moment before ours.

@@ -97,6 +97,14 @@ func TestNoProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantNotStarted(t, c, "permission denied")
+	for text, want := range map[string]string{"import tunehost\n": " is no program; a script needs a first line such as #!/usr/bin/env python3, or a plugin.yaml",
+		"#!/no/such/python\n": ": the program that its #! line names is not there"} {
+		c.Path = filepath.Join(t.TempDir(), "script.py")
+		if err := os.WriteFile(c.Path, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		wantNotStarted(t, c, `searcher "x" cannot be started: `+c.Path+want)
+	}
 	c = self(t, sdk.KindScheduler, "plugin-serve")
 	c.Args = append(c.Args, "searcher", "probe")
 	wantNotStarted(t, c, "is no scheduler")

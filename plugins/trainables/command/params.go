@@ -90,7 +90,7 @@ func (p params) words() string {
 func (p params) environ() (env []string, clash string) {
 	taken := map[string]string{}
 	for _, name := range p.names() {
-		v := envName(name)
+		v := argv.Variable(name)
 		if first, ok := taken[v]; ok {
 			clash = fmt.Sprintf("parameters %q and %q share %s, which holds the first; read TUNEHOST_PARAMS instead", first, name, v)
 			continue
@@ -99,18 +99,6 @@ func (p params) environ() (env []string, clash string) {
 		env = append(env, v+"="+p.text[name])
 	}
 	return env, clash
-}
-
-func envName(param string) string {
-	return "TUNEHOST_PARAM_" + strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z':
-			return r - 'a' + 'A'
-		case r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
-			return r
-		}
-		return '_'
-	}, param)
 }
 
 // writeParams makes sure that params.json is there and holds b.

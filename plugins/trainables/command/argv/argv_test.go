@@ -19,7 +19,7 @@ func TestTemplates(t *testing.T) {
 		"--lr={lr}": "--lr=<lr>", "{net/units}{net.units}": "<net/units><net.units>", "{params} {flags}": "<params> <flags>",
 		"{two words}": "<two words>", `echo "{\"y\": 1}"`: `echo "{\"y\": 1}"`, "{print $1}": "{print $1}", "{}": "{}", "{": "{", "}": "}",
 		"{{": "{", "}}": "}", "{{lr}}": "{lr}", "{{\"score\": {lr}}}": "{\"score\": <lr>}", `{"a": {"b": {lr}}}`: `{"a": {"b": <lr>}}`,
-		`{"a": {"b": 1}}`: `{"a": {"b": 1}}`, "${HOME} ${params}": "${HOME} ${params}", "${lr}": "$<lr>", "{1..5} {a,b} { lr }": "{1..5} {a,b} { lr }",
+		`{"a": {"b": 1}}`: `{"a": {"b": 1}}`, "${HOME} ${params}": "${HOME} ${params}", "${lr}": "${lr}", "${lr}{lr}": "${lr}<lr>", "$${net/units}": "$${net/units}", "${{lr}}": "${lr}", "{1..5} {a,b} { lr }": "{1..5} {a,b} { lr }",
 		"{if(x){print}}": "error print", "{lr:.3f}": "{lr:.3f}", "a}b{": "a}b{", "if (x) { y }": "if (x) { y }", "{{{lr}}}": "{<lr>}",
 		"{print}": "error print", "{Lr}": "error Lr", "{netunits}": "error netunits", "x{ü}": "error ü", "{-}": "{-}",
 	} {

@@ -85,7 +85,7 @@ func (p *parser) brace(rest string) error {
 	}
 	ofShell := strings.HasSuffix(p.arg[:p.at], "$")
 	switch {
-	case name != "" && p.isKnown(name, ofShell):
+	case name != "" && !ofShell && p.isKnown(name):
 		p.out = append(p.out, name, "")
 		p.at += end + 1
 	case nameForm.MatchString(name) && !ofShell:
@@ -97,14 +97,27 @@ func (p *parser) brace(rest string) error {
 	return nil
 }
 
-func (p *parser) isKnown(name string, ofShell bool) bool {
-	if name == Params || name == Flags {
-		return !ofShell || p.known != nil && p.known(name)
-	}
-	if p.known == nil {
-		return nameForm.MatchString(name) && !ofShell
+func (p *parser) isKnown(name string) bool {
+	switch {
+	case name == Params || name == Flags:
+		return true
+	case p.known == nil:
+		return nameForm.MatchString(name)
 	}
 	return p.known(name)
+}
+
+// Variable is the environment variable with the value of a parameter.
+func Variable(param string) string {
+	return "TUNEHOST_PARAM_" + strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z':
+			return r - 'a' + 'A'
+		case r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
+			return r
+		}
+		return '_'
+	}, param)
 }
 
 // Names are the placeholders.
