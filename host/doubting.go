@@ -44,11 +44,17 @@ func absentScripts(e *config.Experiment) (list []*config.Error) {
 		return nil
 	}
 	for _, arg := range e.Trainable.Command[1:] {
-		if script.MatchString(arg) && !strings.ContainsAny(arg, " \t\n;") && absent(e, arg) {
+		if script.MatchString(arg) && !strings.ContainsAny(arg, " \t\n;") && absentScript(e, arg) {
 			list = append(list, doubt(e.PosOf("trainable.command"), "%q is no file beside the experiment file, and trials run in directories of their own", arg))
 		}
 	}
 	return list
+}
+
+// absentScript: neither beside the file nor in the directory in which the program is started.
+func absentScript(e *config.Experiment, arg string) bool {
+	cwd := e.Trainable.CWD
+	return absent(e, arg) && (cwd == "" || filepath.IsAbs(arg) || absent(e, filepath.Join(cwd, arg)))
 }
 
 // absent says that nothing is at a path, relative to the experiment file.

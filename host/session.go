@@ -181,10 +181,10 @@ func (s *session) guard() {
 		return
 	}
 	if n := local.KillLeftovers(s.dir.Path()); n > 0 {
-		s.log.Warn(fmt.Sprintf("%d processes of an earlier host were still running and are killed", n))
+		s.log.Warn(fmt.Sprintf("processes of an earlier host were still running and are killed: %d", n))
 	}
 	if n := local.CountLeftovers(s.dir.Path()); n > 0 {
-		s.log.Warn(fmt.Sprintf("%d processes of an earlier host do not end although they were killed; they may still write to their trials' directories", n))
+		s.log.Warn(fmt.Sprintf("processes of an earlier host do not end although they were killed: %d; they may still write to their trials' directories", n))
 	}
 	var err error
 	if s.warden, err = warden.Start(s.options.Plugins.Warden(s.mark), s.mark); err != nil {

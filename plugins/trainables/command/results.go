@@ -148,6 +148,10 @@ func (r *results) follow(res *sdk.Result) (said string) {
 		said = "it counts iterations from 0, and results count from 1: 1 is added"
 	}
 	next := res.Iteration + r.shift
+	if next == r.last && r.err != nil && res.Checkpoint != "" { // the last one's, saved after the stop
+		res.Iteration = 0
+		return said
+	}
 	if r.begun && next <= r.last {
 		said = fmt.Sprintf("it reports iteration %d after iteration %d, and iterations must grow: from here on results are "+
 			"counted one by one", res.Iteration, r.last-r.shift)

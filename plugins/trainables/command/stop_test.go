@@ -217,12 +217,12 @@ func TestStopLetsCleanUp(t *testing.T) {
 	run.decide = stopAtFirst
 	run.trial.GraceSeconds = 600
 	err := train(t, python(t, pythonChannel+`
-assert report(metrics={"accuracy": 1})["decision"] == "stop"
+assert report(metrics={"accuracy": 1}, iteration=1)["decision"] == "stop"
 os.mkdir(".checkpoints/final")
-assert report(metrics={"accuracy": 1}, checkpoint=".checkpoints/final")["decision"] == "stop"
+assert report(metrics={"accuracy": 1}, iteration=1, checkpoint=".checkpoints/final")["decision"] == "stop"
 `), run)
-	if err != sdk.ErrStopped || len(run.results) != 2 || filepath.Base(run.results[1].Checkpoint) != "final" {
-		t.Errorf("%v, %v", err, run.results)
+	if err != sdk.ErrStopped || len(run.results) != 2 || filepath.Base(run.results[1].Checkpoint) != "final" || run.hinted() != "" {
+		t.Errorf("%v, %v, %s", err, run.results, run.hinted())
 	}
 }
 
