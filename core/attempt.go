@@ -120,6 +120,10 @@ func (m *Machine) endedByItself(no TrialNo, l *live, e *AttemptEnded) {
 		m.failed(no, e.Error, e)
 		return
 	}
+	if why, ok := m.served(no); ok {
+		m.complete(no, why)
+		return
+	}
 	if l.reported || m.reported(no) {
 		m.complete(no, m.howComplete(no, l))
 		return
@@ -130,7 +134,7 @@ func (m *Machine) endedByItself(no TrialNo, l *live, e *AttemptEnded) {
 		return
 	}
 	m.warn(no, "it ended without reporting "+m.wantedMetrics())
-	m.complete(no, "completed")
+	m.complete(no, completed)
 }
 
 // howComplete says why a trial is complete that has not trained on since it took over
@@ -138,7 +142,7 @@ func (m *Machine) endedByItself(no TrialNo, l *live, e *AttemptEnded) {
 func (m *Machine) howComplete(no TrialNo, l *live) string {
 	from := l.restored
 	if !m.since(RulesV2) || l.reported || from.ID == 0 || from.Trial == no || from.Trial == NoTrial {
-		return "completed"
+		return completed
 	}
 	return "trial " + strconv.FormatUint(uint64(from.Trial), 10) + "'s checkpoint of iteration " +
 		strconv.FormatUint(from.Iteration, 10) + ", from which it went on, left nothing to train"
@@ -179,7 +183,7 @@ func (m *Machine) forget(no TrialNo) {
 func (m *Machine) setAside(no TrialNo, l *live) {
 	switch {
 	case l.last:
-		m.complete(no, "completed")
+		m.complete(no, completed)
 	case l.verdict == Stop:
 		m.complete(no, l.why)
 	case l.intent.pauses():

@@ -43,6 +43,9 @@ func (m *Machine) note(d Decision) {
 	}
 	l.due = slices.Delete(l.due, i, i+1)
 	t.until = max(t.until, d.Until)
+	if m.rerun(o.trial) {
+		return // it was stopped after that result
+	}
 	if d.Verdict > l.verdict {
 		l.verdict, l.why = d.Verdict, d.Reason
 	}
@@ -203,8 +206,8 @@ func (m *Machine) exploit(c Command) {
 // isEnding: the trial has ended, or will with what runs now.
 func (m *Machine) isEnding(no TrialNo) bool {
 	t := &m.trials[no]
-	if t.state != Running {
-		return t.state.Final()
+	if t.state != Running || m.rerun(no) {
+		return t.state.Final() || m.rerun(no)
 	}
 	l := m.liveOf(no)
 	return l.last || l.intent == toStop

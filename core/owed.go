@@ -11,6 +11,11 @@ import (
 // completed with its last checkpoint missing. One that is not there whole any more has
 // the trial run again from the one before.
 
+// A trial that was ending when its host died, and whose end nobody has seen, may have been
+// at its clean-up: the model that it writes, or the last checkpoint that it hands over. It
+// runs again, too, up to where it was stopped, and ends there for the same reason. So does
+// one that had said Done: a program says so before it cleans up.
+
 // sentence is where a trial that runs again was stopped, and why.
 type sentence struct {
 	iteration uint64
@@ -20,7 +25,7 @@ type sentence struct {
 // retake has the checkpoints of an attempt taken that were under way when its host died.
 func (m *Machine) retake(no TrialNo, l *live, rebooted bool) {
 	if !l.over {
-		l.over, l.end = true, AttemptEnded{}
+		l.over, l.end, l.cut = true, AttemptEnded{}, true
 		if l.intent == noIntent {
 			l.intent = toRequeue
 		}
@@ -40,27 +45,74 @@ func (m *Machine) retaken(no TrialNo) {
 	m.trials[no].attemptAt = m.now // nobody trained meanwhile
 }
 
-// runsAgain has a trial that would end run again, where a checkpoint is missing, and says
-// whether it does. One that the user ends, or that ends with the experiment, stays ended.
+// runsAgain has a trial that would end run again, where a checkpoint is missing or its
+// host died before it had ended, and says whether it does. One that the user ends, or that
+// ends with the experiment, stays ended.
 func (m *Machine) runsAgain(no TrialNo, l *live, e *AttemptEnded) bool {
 	why, ends := l.ending(e)
-	if !l.missing || !ends {
+	cut := l.cut && m.cutOff(l, why)
+	if !ends || !l.missing && !cut {
 		return false
 	}
 	t := &m.trials[no]
 	lost := "its checkpoint of iteration " + strconv.FormatUint(t.iteration, 10) +
 		" is lost, because the host died before it was kept; "
-	if m.closing.outcome != 0 || l.byUser {
-		m.warn(no, lost+"an older one is its newest")
+	switch {
+	case m.endsForGood() || l.byUser:
+		if l.missing {
+			m.warn(no, lost+"an older one is its newest")
+		}
 		return false
+	case l.missing:
+		m.warn(no, lost+"the trial runs again from "+m.startingPoint(no))
+	default:
+		m.warn(no, "the host died while the trial was ending: it runs again from "+m.startingPoint(no)+
+			", so that what it saves at its end is there")
 	}
-	if why != "" {
-		m.stopsAt[no] = sentence{t.iteration, why}
-	}
-	m.warn(no, lost+"the trial runs again from "+m.startingPoint(no))
+	m.sentenced(no, why)
+	m.forgo(no) // what it was ordered to go on from before it was stopped
 	l.last = false
 	m.backToQueue(no, l)
 	return true
+}
+
+// cutOff says whether an attempt that died with its host may have been at its clean-up: it
+// was told to stop, or would have been, or had said that it was done. One that never
+// reported has nothing to clean up, and one whose state the caller keeps is its own.
+func (m *Machine) cutOff(l *live, why string) bool {
+	return m.since(RulesV2) && !m.spec.Manual && l.reported && why != ""
+}
+
+// sentenced has a trial that runs again stop where it was stopped.
+func (m *Machine) sentenced(no TrialNo, why string) {
+	if _, already := m.stopsAt[no]; why != "" && !already {
+		m.stopsAt[no] = sentence{m.trials[no].iteration, why}
+	}
+}
+
+// served says whether a trial that runs again is where it was stopped, and why it was.
+func (m *Machine) served(no TrialNo) (why string, ok bool) {
+	s, ok := m.stopsAt[no]
+	return s.why, ok && m.trials[no].iteration >= s.iteration
+}
+
+// rerun says whether a trial runs again that was stopped before.
+func (m *Machine) rerun(no TrialNo) bool {
+	_, ok := m.stopsAt[no]
+	return ok
+}
+
+// stopAgain answers a program that has gone on from a checkpoint of the iteration at which
+// its trial was stopped. Its result is one that comes after the stop (B-010).
+func (m *Machine) stopAgain(e *ResultReported) {
+	if !m.current(e.Trial, e.Attempt) {
+		return
+	}
+	why, ok := m.served(e.Trial)
+	if l := m.liveOf(e.Trial); ok && !l.over && !l.reported {
+		l.reported = true
+		m.stopTrial(e.Trial, why)
+	}
 }
 
 func (m *Machine) startingPoint(no TrialNo) string {
@@ -81,8 +133,13 @@ func (l *live) ending(e *AttemptEnded) (why string, ends bool) {
 	case l.verdict == Stop:
 		return l.why, true
 	}
-	return "", l.intent == noIntent || l.last
+	if l.last {
+		return completed, true
+	}
+	return "", l.intent == noIntent
 }
+
+const completed = "completed"
 
 // Owed calls f for each checkpoint that is under way, and is to be taken again by the next
 // host if this one dies.

@@ -34,11 +34,15 @@ func (m *Machine) Takes(no TrialNo, attempt uint32) bool {
 	if l.verdict == Stop && m.since(RulesV2) {
 		return false
 	}
+	if _, served := m.served(no); served {
+		return false
+	}
 	return !l.over && !l.last && l.intent != toStop && l.intent != toFail
 }
 
 func (e *ResultReported) apply(m *Machine) {
 	if !m.Takes(e.Trial, e.Attempt) {
+		m.stopAgain(e)
 		m.takeLast(e)
 		return
 	}
@@ -187,11 +191,14 @@ func (m *Machine) nameList(have []Metric) string {
 
 // stopReason says which rule stops the trial with this result, or "" (B-018).
 func (m *Machine) stopReason(t *trial, e *ResultReported) string {
+	if why, served := m.served(e.Trial); served {
+		return why
+	}
+	if m.rerun(e.Trial) {
+		return "" // a rule would stop it short of what is known of it
+	}
 	if e.Stop != "" {
 		return e.Stop
-	}
-	if s, ok := m.stopsAt[e.Trial]; ok && t.iteration >= s.iteration {
-		return s.why
 	}
 	rules := &m.spec.Stop
 	if rules.Iteration > 0 && t.iteration >= rules.Iteration {

@@ -72,6 +72,9 @@ func (m *Machine) lost(no TrialNo, rebooted bool) {
 		m.attemptOver(no, &l.end)
 		return
 	}
+	if l.cut = true; m.runsAgain(no, l, &AttemptEnded{}) {
+		return
+	}
 	switch l.intent {
 	case toStop:
 		m.complete(no, l.text)

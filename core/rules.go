@@ -18,6 +18,10 @@ const (
 	//   - A checkpoint that is under way when the host dies is taken again by the next
 	//     one, before its trial ends or goes on. Where it is not there, the trial runs
 	//     again from the one before.
+	//   - A trial that was stopped by the scheduler or a rule, or that said Done, and whose
+	//     end nobody has seen when the host dies, runs again from its last checkpoint up to
+	//     where it was stopped, so that it cleans up. One that never reported, that the user
+	//     stopped or that ends with the experiment does not; nor do those of ask and tell.
 	//   - A trainable may run ahead of a decision once its result is recorded, and
 	//     where the decision takes long.
 	//   - A trial keeps the N best checkpoints and its newest (B-053).

@@ -116,7 +116,7 @@ func (m *Machine) start(no TrialNo, p resource.Placement) {
 
 // armTime watches the trial's own time limit, results or not.
 func (m *Machine) armTime(no TrialNo) {
-	if limit := m.spec.Stop.TimeNS; limit > 0 {
+	if limit := m.spec.Stop.TimeNS; limit > 0 && !m.rerun(no) {
 		t := &m.trials[no]
 		m.deadline.push(due{m.now + max(limit-m.trainingTime(t), 0), no, t.attempt})
 	}

@@ -27,7 +27,7 @@ func (e *Ticked) apply(m *Machine) {
 // timeIsUp stops a trial, unless its limit was raised meanwhile; then there is
 // another deadline.
 func (m *Machine) timeIsUp(no TrialNo) {
-	if limit := m.spec.Stop.TimeNS; limit > 0 && m.trainingTime(&m.trials[no]) >= limit {
+	if limit := m.spec.Stop.TimeNS; limit > 0 && !m.rerun(no) && m.trainingTime(&m.trials[no]) >= limit {
 		m.stopTrial(no, "reached its time limit")
 	}
 }

@@ -122,6 +122,7 @@ type live struct {
 	reported  bool
 	over      bool    // the attempt has ended; its saves have not
 	orphan    bool    // it died with an earlier host, and has checkpoints to be taken
+	cut       bool    // it died with an earlier host, and nobody has seen its end
 	missing   bool    // a checkpoint that was to be taken again is not there
 	byUser    bool    // the intent is the user's
 	lost      bool    // with its node

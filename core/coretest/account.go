@@ -34,6 +34,8 @@ type account struct {
 	ticket  int  // the event with which it began to wait
 	front   bool
 
+	end endings
+
 	orders  int    // to go on from a checkpoint, from the next start on
 	stretch int    // how often it did
 	before  int    // results of earlier stretches
@@ -74,7 +76,7 @@ func (t *account) over() {
 }
 
 // ending is over once no save is under way.
-func (t *account) ending() {
+func (t *account) settled() {
 	if t.ended && len(t.saves) == 0 {
 		t.over()
 	}
@@ -147,6 +149,7 @@ func (a *audit) action(x core.Action) error {
 		if x.Paused {
 			a.trials[x.Trial].pausing = a.clock
 		}
+		a.trials[x.Trial].end.stopped = !x.Paused
 		if x.SaveID != 0 {
 			t := a.trials[x.Trial] // it may be of a later result, too: see saved
 			t.saves[x.SaveID] = &ckpt{iteration: t.iteration, values: slices.Clone(t.values), results: t.results, valued: t.valued, stretch: t.stretch}
@@ -159,6 +162,9 @@ func (a *audit) action(x core.Action) error {
 			return errors.New("it does not run")
 		}
 	case core.Warn:
+		if x.HasTrial {
+			a.trials[x.Trial].warned(x.Text)
+		}
 		return a.refusedResize(x)
 	case core.DeleteCheckpoint:
 		return a.remove(x)
@@ -274,6 +280,7 @@ func (a *audit) start(x core.StartAttempt) error {
 	}
 	t.live, t.attempt, t.held, t.slots, t.beyond = true, x.Attempt, t.asks(a.spec), x.Placement.Slots, x.Placement.Beyond
 	t.accepted, t.credits, t.refused, t.judged = 0, 0, false, false
+	t.end = endings{again: t.end.again, at: t.end.at}
 	if t.orders > 0 && a.spec.Rules >= core.RulesV2 && t.attempt > 1 {
 		t.branch(x.Restore.Iteration)
 	}
@@ -361,6 +368,7 @@ func (a *audit) takeAgain(x core.TakeCheckpoint) error {
 // orphaned: its host has died. What it owes is taken by the next one, and then it is over.
 func (t *account) orphaned() {
 	delete(t.saves, t.inMemory)
+	t.end.cut = t.end.cut || t.live && !t.ended && t.accepted > 0 && t.ends == 0 && t.stops()
 	if len(t.saves) == 0 || !t.live {
 		t.over()
 		return
@@ -376,7 +384,7 @@ func (t *account) saved(id uint32, iteration uint64) *ckpt {
 		c = &ckpt{iteration: iteration, values: slices.Clone(t.values), results: t.results, valued: t.valued, stretch: t.stretch}
 	}
 	delete(t.saves, id)
-	t.ending()
+	t.settled()
 	return c
 }
 

@@ -92,6 +92,10 @@ func (a *audit) before(_ int64, e core.Event) {
 		a.spec, a.ended, a.closing = e.Spec, false, false
 		a.spec.Repeat = repeat
 		a.searchEnded = a.searchEnded && a.searched()
+	case *core.StopRequested:
+		if t := a.trial(e.Trial); t != nil {
+			t.end.byUser = true
+		}
 	case *core.PauseRequested:
 		a.onHold = a.onHold || e.All
 	case *core.UnpauseRequested:
@@ -111,12 +115,12 @@ func (a *audit) before(_ int64, e core.Event) {
 		if t := a.live(e.Trial, e.Attempt); t != nil {
 			t.doubted = t.doubted || e.RestoreFailed || e.Damaged
 			t.ended = true
-			t.ending()
+			t.settled()
 		}
 	case *core.SaveFailed:
 		if t := a.live(e.Trial, e.Attempt); t != nil {
 			delete(t.saves, e.ID)
-			t.ending()
+			t.settled()
 		}
 	case *core.TrialReset:
 		if t := a.trial(e.Trial); t != nil && a.resets(t, e) {
@@ -224,7 +228,7 @@ func (a *audit) ordered(c core.Command) {
 	t := a.trial(c.Trial)
 	if t != nil && c.Kind == core.Exploit {
 		t.vague = t.vague || t.clone && a.spec.Rules < core.RulesV2
-		if !t.last && !a.was[c.Trial].Final() {
+		if !t.last && !t.end.again && !a.was[c.Trial].Final() {
 			t.orders++ // unless it is refused
 		}
 	}

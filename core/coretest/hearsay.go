@@ -58,8 +58,11 @@ func (a *audit) tellOf(t *account, o core.Observation) error {
 	case core.SawResult:
 		return a.tellResult(t, o)
 	case core.SawCompleted, core.SawFailed, core.SawRemoved:
+		if err := a.mayEnd(t); err != nil && o.Kind != core.SawFailed {
+			return err
+		}
 		t.ends++
-		t.orders = 0
+		t.orders, t.end = 0, endings{}
 		maps.DeleteFunc(a.owed, func(number uint64, k attemptKey) bool { return k.trial == t.no && !a.m.Owes(number) })
 		if o.To|core.ToSearcher != core.ToAll || o.To != core.ToAll && a.runs() == 1 || t.live {
 			return fmt.Errorf("to %d, running %t", o.To, t.live)
@@ -68,6 +71,7 @@ func (a *audit) tellOf(t *account, o core.Observation) error {
 		t.resized()
 		t.front = true // where it is queued at once
 	case core.SawRequeued:
+		t.end.cut = false
 		t.resized()
 		t.ticket, t.front = a.clock, o.Reason == "interrupted"
 		if !t.front && a.spec.Manual {
@@ -136,6 +140,9 @@ func (a *audit) tellResult(t *account, o core.Observation) error {
 	if want == 0 {
 		want = t.iteration + 1
 	}
+	if t.end.again && t.iteration >= t.end.at {
+		return fmt.Errorf("it was stopped at %d", t.end.at)
+	}
 	again := want <= t.told
 	switch {
 	case o.Iteration != want:
@@ -158,7 +165,7 @@ func (t *account) take(e *core.ResultReported, iteration uint64) {
 	t.iteration, t.valued, t.told = iteration, iteration, max(t.told, iteration)
 	t.results++
 	t.accepted++
-	t.last = e.Done
+	t.last, t.end.done = e.Done, e.Done
 	for _, x := range e.Metrics {
 		if x.ID == 1 {
 			t.values = append(t.values, x.Value)
