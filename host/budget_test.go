@@ -80,6 +80,10 @@ func TestTimeBudgetAcrossHosts(t *testing.T) {
 		Info: sdk.Info{Name: "slow", Version: "1", Options: noOptions},
 		Open: func([]byte) (sdk.Trainable, sdk.TrainableTraits, error) {
 			return sdk.TrainFunc(func(ctx context.Context, run sdk.Run) error {
+				// Once this is answered, the host has heard that the trial has begun.
+				if err := run.Report(sdk.Result{Metrics: []sdk.Metric{{Name: "score", Value: 0}}}, nil); err != nil {
+					return err
+				}
 				clock.leap(time.Hour)
 				if f := interrupt.Load(); f != nil {
 					(*f)()

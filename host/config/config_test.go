@@ -150,3 +150,14 @@ func TestErrorsAreOneLineEach(t *testing.T) {
 		t.Errorf("no place in %v", err)
 	}
 }
+
+// A file that never ends is refused by its limit.
+func TestEndlessFile(t *testing.T) {
+	if _, err := os.Stat("/dev/zero"); err != nil {
+		t.Skip("there is no file that never ends here: ", err)
+	}
+	_, err := Load("/dev/zero")
+	if err == nil || !strings.Contains(err.Error(), "1 MiB") || strings.Contains(err.Error(), "\n") {
+		t.Error(err)
+	}
+}

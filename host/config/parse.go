@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -57,11 +58,22 @@ func Load(path string, options ...Option) (*Experiment, error) {
 	case info.Size() > maxFileBytes:
 		return nil, Errors{{Pos{File: path}, fmt.Sprintf("the file has %d bytes, the limit is %d (1 MiB)", info.Size(), maxFileBytes)}}
 	}
-	data, err := os.ReadFile(path)
+	data, err := readSome(path)
 	if err != nil {
 		return nil, err
 	}
 	return Parse(path, data, options...)
+}
+
+// readSome reads a byte more than a file may have: what is no plain file does not say how
+// large it is, and may never end.
+func readSome(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxFileBytes+1))
 }
 
 // Parse reads an experiment; name is the file's name for messages and the
