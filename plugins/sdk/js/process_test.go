@@ -59,7 +59,8 @@ func script(t testing.TB, text string) string {
 func searcher(t testing.TB, open string) string {
 	return script(t, `import { EXHAUSTED, log, searcher, serve, WAIT } from "tunehost";
 const state = { seen: 0 };
-serve(searcher({ name: "probe", version: "1", summary: "A probe.", open(problem, options) {`+open+`} }));`)
+serve(searcher({ name: "probe", version: "1", summary: "A probe.",
+  options: { type: "object" }, open(problem, options) {`+open+`} }));`)
 }
 
 // TestByHand: a person who starts a plugin is told what it is.
