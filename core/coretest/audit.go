@@ -385,6 +385,9 @@ func (a *audit) kept() error {
 			named[ckptKey{ref.Trial, ref.ID}] = true
 		}
 	}
+	if a.m.NeverStarted() > 0 { // what such a trial would go on from is kept for its first start
+		a.m.EachCheckpoint(func(ref core.CheckpointRef) { named[ckptKey{ref.Trial, ref.ID}] = true })
+	}
 	for k, c := range a.ckpts {
 		if c.deleted == named[k] {
 			return fmt.Errorf("checkpoint #%d of trial %d: named is %t, deleted is %t", k.id, k.trial, named[k], c.deleted)

@@ -31,7 +31,7 @@ func TestFailuresOfAProcess(t *testing.T) {
 		knobs string
 		want  string
 	}{
-		"exit":  {"crash_at: 2, crash: exit, exit_code: 7, flood_output: 2", `exited with status 7.*line 1 on stderr.*host\.log`},
+		"exit":  {"crash_at: 2, crash: exit, exit_code: 7, flood_output: 2", `exited with status 7.*host\.log.*line 1 on stderr`},
 		"kill":  {"crash_at: 2, crash: kill", `ended by signal 9(.|\n)*host\.log`},
 		"panic": {"crash_at: 2, crash: panic_elsewhere", `exited with status 2(.|\n)*(panic|goroutine)`},
 		"hang":  {"hang_at: 2, stubborn: true", `silent for 1s`},
@@ -141,14 +141,18 @@ func TestNoSuchProgram(t *testing.T) {
 version: 1
 objective: {metric: score, mode: max}
 trainable: {command: ["{program}"]}
-space: {program: {grid: [./nowhere.sh, /bin/true]}}
+space: {program: {grid: [./broken.sh, /bin/true]}}
 searcher: grid
 strict_metrics: false
 failures: {retries: 5}
 `, nil)
+	broken := filepath.Join(filepath.Dir(x.File), "broken.sh")
+	if err := os.WriteFile(broken, []byte("#!/nowhere/sh\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	x.run(t, exitErrored)
 	m := x.look(t).Machine()
-	if v := m.View(0); v.State != core.Errored || v.Attempt != 1 || !strings.Contains(v.Reason, "nowhere.sh") {
+	if v := m.View(0); v.State != core.Errored || v.Attempt != 1 || !strings.Contains(v.Reason, "broken.sh") {
 		t.Errorf("%v after %d attempts: %s", v.State, v.Attempt, v.Reason)
 	}
 	if m.State(1) != core.Terminated {

@@ -147,6 +147,11 @@ func (x *experiment) emptyRecord(t *testing.T, id journal.RunID) {
 	if err := os.MkdirAll(x.dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
+	// A host has locked the directory before it makes anything in it.
+	err := os.WriteFile(filepath.Join(x.dir, "LOCK"), nil, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
 	dir, err := journal.MakeDir(filepath.Join(x.dir, "journal"))
 	if err != nil {
 		t.Fatal(err)
@@ -231,7 +236,7 @@ func TestTrialsHaveNoPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	x.letGo(t)
-	wants(t, p.ends(t, exitFailed), "no trial can be started", "no such file or directory")
+	wants(t, p.ends(t, exitFailed), "no trial can", trials+" was removed or moved away", "put it back and go on")
 	none(t, x)
 	if err := os.Rename(trials+".away", trials); err != nil {
 		t.Fatal(err)
