@@ -77,7 +77,7 @@ func (s *session) unclaimed(n local.Node, x needs, others []claims.Claim) (local
 	case len(holders) == 0 || len(free) == int(math.Ceil(x.mayUse(n, "gpu"))):
 	case len(free) < least && len(n.GPUs) >= least:
 		return n, fmt.Errorf("a trial needs %d of this machine's %d GPUs, and %d are free: %s; wait for that, "+
-			"give each experiment its part (--resources gpu=1, CUDA_VISIBLE_DEVICES), or use them together (--share)",
+			"wait until it has ended, give each experiment GPUs of its own (CUDA_VISIBLE_DEVICES), or use them together (--share)",
 			least, len(n.GPUs), len(free), holding(holders))
 	default:
 		s.log.Warn(fmt.Sprintf("%d of this machine's %d GPUs are used by other experiments and left to them: %s; --share uses them all the same",

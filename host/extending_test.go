@@ -184,7 +184,7 @@ func TestExtensionMistakes(t *testing.T) {
 		{"space.y={uniform: [0, 1]}", `"y" is new; begin a new experiment (--name) with learn_from: [the directory of this one] and, in y, was: `},
 		{"space.c={choice: [b, a]}", `the choices of "c" can only be added to`},
 		{"space.c={grid: [a, b]}", `the grid of "c" cannot change`},
-		{"objective.metric=other", "is another experiment"},
+		{"objective.metric=other", "this is another experiment"},
 	} {
 		o.Sets = []string{c.set, "trials=7"}
 		contains(t, refused(t, o), c.want)

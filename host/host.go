@@ -367,7 +367,8 @@ func changesOf(old, now *config.Experiment, extend bool) (c changes, err error) 
 		}
 		switch d.Effect {
 		case config.Different:
-			return c, userError("%s: %s is another experiment than the one in its directory (it has %s, here it is %s); give it another --name", d.Pos, d.Key, orNothing(d.Old), orNothing(d.New))
+			return c, userError("%s: %s has changed (it was %s, now it is %s), so that this is another experiment than the one in its directory: "+
+				"begin it beside that one with --resume never, or give it another --name", d.Pos, d.Key, orNothing(d.Old), orNothing(d.New))
 		case config.Ignored:
 			c.ignored = append(c.ignored, fmt.Sprintf("%s: the change of %s is ignored: an experiment goes on with what it began with (%s)%s", d.Pos, d.Key, orNothing(d.Old), orExtend(d, old, now)))
 		case config.Taken:

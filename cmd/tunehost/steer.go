@@ -156,7 +156,11 @@ func (a *app) steering(name, short, long, doing string, do func(c *control.Clien
 // talk has one talk with the host.
 func (a *app) talk(e *analysis.Experiment, say func(*control.Client) error) error {
 	if state := e.State(); state != analysis.Running {
-		return fmt.Errorf("%s is %s: there is nothing to steer; `tunehost resume %s` goes on with it", e.Name(), state, shellWord(e.Place()))
+		goOn := ""
+		if state == analysis.Interrupted || state == core.Failed.String() {
+			goOn = fmt.Sprintf("; `tunehost resume %s` goes on with it", shellWord(e.Place()))
+		}
+		return fmt.Errorf("%s is %s: there is nothing to steer%s", e.Name(), state, goOn)
 	}
 	c, err := control.Dial(e.Dir())
 	if err != nil {
