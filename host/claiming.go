@@ -15,6 +15,8 @@ import (
 	"github.com/tunehost/tunehost/host/untrusted"
 )
 
+const unseen = "other experiments on this machine do not see which GPUs this one uses: "
+
 // claim takes what the trials can use of this machine, as far as other experiments have
 // left it, until the session ends (B-138). What is offered then is what is claimed. A
 // machine on which nothing can be claimed is used as it is.
@@ -33,7 +35,9 @@ func (s *session) claim(offered local.Node, cpus string) (local.Node, error) {
 	case refused != nil:
 		return offered, &UserError{refused}
 	case err != nil:
-		s.log.Warn("other experiments on this machine do not see which GPUs this one uses: " + err.Error())
+		s.log.Warn(unseen + err.Error())
+	case entry.Alone() != nil:
+		s.log.Warn(unseen + strings.ReplaceAll(entry.Alone().Error(), "\n", "; "))
 	}
 	s.claims = entry
 	return offered, nil

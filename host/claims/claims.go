@@ -84,10 +84,17 @@ func Enter(decide func(others []Claim) (Claim, error)) (*Entry, error) {
 
 // Leave ends the claim.
 func (e *Entry) Leave() {
-	if e != nil {
-		_ = e.folder.Remove()
+	if e == nil {
+		return
 	}
+	if e.Alone() != nil { // nobody else decides there
+		_ = os.Remove(filepath.Join(e.folder.Root(), lockFile))
+	}
+	_ = e.folder.Remove()
 }
+
+// Alone is why no other host sees the claim, and none is seen; nil: they do.
+func (e *Entry) Alone() error { return e.folder.Alone() }
 
 func (e *Entry) enter(decide func(others []Claim) (Claim, error)) error {
 	lock, err := lock(filepath.Join(e.folder.Root(), lockFile))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"syscall"
 )
@@ -34,7 +35,7 @@ func of(shared string) string { return filepath.Join(shared, "tunehost-"+strconv
 
 func fitting(roots []string) (short []string) {
 	for _, r := range roots {
-		if len(r) <= maxRoot {
+		if len(r) <= maxRoot && !slices.Contains(short, r) {
 			short = append(short, r)
 		}
 	}

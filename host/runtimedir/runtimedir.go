@@ -41,6 +41,10 @@ func (f *Folder) Home() string { return f.home.path }
 // Root is the user's folder in which the homes of all processes lie.
 func (f *Folder) Root() string { return filepath.Dir(f.home.path) }
 
+// Alone is why the root is this process's alone, so that others do not look there: the
+// user's folder could not be had. nil: it is the user's.
+func (f *Folder) Alone() error { return f.home.alone }
+
 // Others are the folders of this and other processes that live, in the same root.
 func (f *Folder) Others() (paths []string) {
 	homes, _ := os.ReadDir(f.Root())
@@ -82,8 +86,8 @@ type home struct {
 	key   string
 	path  string
 	lock  *os.File
-	alone bool // the root was made for this process
-	used  int  // folders that are not removed yet
+	alone error // why the root was made for this process; nil: it is the user's
+	used  int   // folders that are not removed yet
 	made  int
 }
 
@@ -141,7 +145,7 @@ func (g *register) done(h *home) {
 		_ = empty(h.path)
 	}
 	_ = h.lock.Close()
-	if h.alone {
+	if h.alone != nil {
 		_ = os.Remove(filepath.Dir(h.path))
 	}
 }
@@ -166,7 +170,7 @@ func newHome(where places) (*home, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.alone = true
+	h.alone = errors.Join(errs...)
 	return h, nil
 }
 

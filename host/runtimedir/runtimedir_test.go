@@ -171,6 +171,9 @@ func TestUnsafeRoots(t *testing.T) {
 	if got := filepath.Dir(filepath.Dir(h.path)); got != tmp || filepath.Dir(h.path) == of(tmp) {
 		t.Errorf("%s is used, with a link at %s", h.path, of(tmp))
 	}
+	if h.alone == nil || !strings.Contains(h.alone.Error(), of(tmp)) {
+		t.Errorf("why the folder is this process's alone: %v", h.alone)
+	}
 }
 
 // Every path has room for a socket's name, however long TMPDIR is.
