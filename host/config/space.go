@@ -7,6 +7,7 @@ import (
 	"github.com/tunehost/tunehost/host/expr"
 	"github.com/tunehost/tunehost/host/nearest"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
+	"github.com/tunehost/tunehost/plugins/trainables/command/argv"
 )
 
 // Limits of a space.
@@ -364,23 +365,10 @@ func (b *builder) parameter(e entry, name, form string, whens []*node) []decl {
 func (b *builder) clashes(decls []decl) {
 	env := map[string]string{}
 	for _, d := range decls {
-		variable := EnvName(d.name)
+		variable := argv.Variable(d.name)
 		if other, taken := env[variable]; taken && other != d.name {
 			b.warn(d.pos, "%s and %s share the variable %s; the program sees one of them", quote(d.name), quote(other), variable)
 		}
 		env[variable] = d.name
 	}
-}
-
-// EnvName is the name of the environment variable of a parameter.
-func EnvName(param string) string {
-	return "TUNEHOST_PARAM_" + strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z':
-			return r - 'a' + 'A'
-		case r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
-			return r
-		}
-		return '_'
-	}, param)
 }
