@@ -167,8 +167,11 @@ func TestFlood(t *testing.T) {
 	c := self(t, sdk.KindSearcher, "bad-flood")
 	flooded := filepath.Join(t.TempDir(), "flooded")
 	c.Env = []string{"FLOODED=" + flooded}
+	var mu sync.Mutex // stdout and stderr are told by a goroutine each
 	size, dropped := 0, false
 	c.Log = func(l process.Line) {
+		mu.Lock()
+		defer mu.Unlock()
 		size += len(l.Text)
 		dropped = dropped || strings.Contains(l.Text, "lines dropped")
 	}
