@@ -228,11 +228,17 @@ func (m *Machine) idle(no TrialNo) {
 	}
 	l := &m.lives[t.live-1]
 	m.release(l)
-	if l.request != nil { // ordered with the pause
-		m.asked[no], l.request = *l.request, nil
-	}
+	m.resized(no)
 	l.intent, l.verdict, l.credits = noIntent, Continue, 0
 	m.rest(no, l)
+}
+
+// resized: from here on the trial asks for what was ordered while it ran (B-037).
+func (m *Machine) resized(no TrialNo) {
+	if t := &m.trials[no]; t.live != 0 && m.lives[t.live-1].request != nil {
+		l := &m.lives[t.live-1]
+		m.asked[no], l.request = *l.request, nil
+	}
 }
 
 // rest drops the live part of a trial that does not run, unless decisions are
@@ -302,6 +308,7 @@ func (m *Machine) failed(no TrialNo, err string, e *AttemptEnded) {
 func (m *Machine) fail(no TrialNo, err string) {
 	t := &m.trials[no]
 	t.reason = m.text(err)
+	m.resized(no) // where it is run again
 	m.forget(no)
 	m.move(no, Errored)
 	m.tell(Observation{Kind: SawFailed, To: ToAll, Trial: no, Attempt: t.attempt, Iteration: m.known(no).iteration, Reason: err})

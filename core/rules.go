@@ -29,7 +29,7 @@ const (
 	//     begins another stretch, with values of its own (B-154); the searcher hears of
 	//     what was suggested alone.
 	//   - Resources that a scheduler changes together with a pause hold from the pause on
-	//     (B-037).
+	//     (B-037), and where the trial fails before it, from its next start on.
 	//   - A trial that never ran is told apart when the experiment ends.
 	//   - fail_fast: raise kills what runs (B-073).
 	//   - A trial that took over a checkpoint which left nothing to train says so.

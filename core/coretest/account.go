@@ -346,7 +346,7 @@ func (a *audit) save(no core.TrialNo, attempt, id uint32, iteration uint64) erro
 	if _, twice := a.ckpts[ckptKey{no, id}]; twice {
 		return errors.New("there is one of this number")
 	}
-	t.saves[id] = &ckpt{iteration: iteration, stretch: t.stretch}
+	t.saves[id] = &ckpt{iteration: iteration, stretch: t.stretch, of: t.result}
 	if iteration == t.iteration { // of the last that counts: this result came after the stop
 		t.saves[id].values, t.saves[id].results, t.saves[id].valued = slices.Clone(t.values), t.results, t.valued
 	}

@@ -62,6 +62,8 @@ type ckpt struct {
 	valued    uint64 // iteration of the last of them
 	stretch   int    // of the trial that made it
 	deleted   bool
+	// of is the result that it was asked for with, while that is still to be counted.
+	of *core.ResultReported
 }
 
 // held is a trial's state in memory.

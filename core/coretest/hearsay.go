@@ -172,8 +172,8 @@ func (t *account) take(e *core.ResultReported, iteration uint64) {
 		}
 	}
 	for _, c := range t.saves {
-		if c != nil && c.values == nil && c.results == 0 && c.iteration == iteration {
-			c.values, c.results, c.valued = slices.Clone(t.values), t.results, t.valued
+		if c != nil && c.of == e && c.iteration == iteration {
+			c.values, c.results, c.valued, c.of = slices.Clone(t.values), t.results, t.valued, nil
 		}
 	}
 	t.result = nil
