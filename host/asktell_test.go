@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/analysis"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 // caller speaks the protocol to a session of its own.
@@ -277,9 +277,9 @@ func kept(t *testing.T, text string) Options {
 	return o
 }
 
-func open(t *testing.T, o Options) *analysis.Experiment {
+func open(t *testing.T, o Options) *view.Experiment {
 	t.Helper()
-	e, err := analysis.Open(filepath.Join(o.Storage, o.Name))
+	e, err := view.Open(filepath.Join(o.Storage, o.Name))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,11 +7,11 @@ import (
 	"slices"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/curves"
 	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/view"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -25,7 +25,7 @@ import (
 // with it, it ends (Simulated.Cut). The best record to test on is one of trials that
 // all ran to their end.
 func Backtest(ctx context.Context, dir string, o Options, workers int) (Simulated, error) {
-	e, err := analysis.Open(dir)
+	e, err := view.Open(dir)
 	if err != nil {
 		return Simulated{}, &UserError{err}
 	}
@@ -70,13 +70,13 @@ func (o *Options) recorded(path string) error {
 }
 
 // firstStretch is what a trial did as it was suggested, and whether that is all.
-func firstStretch(e *analysis.Experiment, no core.TrialNo) (s core.Stretch, whole bool) {
+func firstStretch(e *view.Experiment, no core.TrialNo) (s core.Stretch, whole bool) {
 	list := e.Machine().Stretches(no)
 	return list[0], len(list) == 1 && e.Machine().View(no).Since == list[0].Attempt
 }
 
 // recordedRows are the trials that reported anything, as points of a space.
-func recordedRows(e *analysis.Experiment, s *space.Space) (rows []curves.Row, err error) {
+func recordedRows(e *view.Experiment, s *space.Space) (rows []curves.Row, err error) {
 	all, err := e.AllResults(func(core.TrialNo) bool { return true })
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func recordedRows(e *analysis.Experiment, s *space.Space) (rows []curves.Row, er
 	for _, t := range e.Trials() {
 		// What it did after it went on otherwise is no curve of its first parameters (B-154).
 		first, whole := firstStretch(e, t.Number)
-		results := slices.DeleteFunc(all[t.Number], func(r analysis.Result) bool { return !first.Has(r.Attempt) })
+		results := slices.DeleteFunc(all[t.Number], func(r view.Result) bool { return !first.Has(r.Attempt) })
 		if len(results) == 0 {
 			continue
 		}
@@ -138,7 +138,7 @@ func (r *suggesting) Suggest(_ context.Context, requests []sdk.Request) (answer 
 }
 
 // valuesOf are the values of metrics by their names; NaN where there is none.
-func valuesOf(metrics []analysis.Metric, names []string) []float64 {
+func valuesOf(metrics []view.Metric, names []string) []float64 {
 	values := make([]float64, len(names))
 	for i, name := range names {
 		values[i] = math.NaN()

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/analysis"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 // population trains in the open: it logs what it has trained, with which rate, and what came of
@@ -45,7 +45,7 @@ func TestValuesBelongToWhatWasTrained(t *testing.T) {
 	moved := 0
 	for seed := range 8 {
 		dir, log := trainPopulation(t, seed)
-		e, err := analysis.Open(dir)
+		e, err := view.Open(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +56,7 @@ func TestValuesBelongToWhatWasTrained(t *testing.T) {
 				moved++
 			}
 		}
-		for _, scope := range []analysis.Scope{analysis.Last, analysis.Min, analysis.Max, analysis.All} {
+		for _, scope := range []view.Scope{view.Last, view.Min, view.Max, view.All} {
 			bestFits(t, e, log, scope)
 		}
 		if err := e.Close(); err != nil {
@@ -116,7 +116,7 @@ func rateOf(t *testing.T, params []byte) float64 {
 }
 
 // fits checks what a trial shows, and what is in its checkpoint.
-func fits(t *testing.T, log map[trained]bool, x *analysis.Trial) {
+func fits(t *testing.T, log map[trained]bool, x *view.Trial) {
 	t.Helper()
 	score, _ := x.Metric("score")
 	shown := trained{x.ID, rateOf(t, x.Params), x.Iteration, score}
@@ -144,7 +144,7 @@ func checkpointFits(t *testing.T, log map[trained]bool, of trained, dir string, 
 }
 
 // countsFit compares the results of the record with the program's log, one by one.
-func countsFit(t *testing.T, e *analysis.Experiment, log map[trained]bool, x *analysis.Trial) {
+func countsFit(t *testing.T, e *view.Experiment, log map[trained]bool, x *view.Trial) {
 	t.Helper()
 	results, err := e.Results(x.Number)
 	if err != nil || int(x.Results) != len(results) {
@@ -164,7 +164,7 @@ func countsFit(t *testing.T, e *analysis.Experiment, log map[trained]bool, x *an
 
 // lineFits: a line of result.jsonl is the result, and has its parameters where they are not those
 // that the trial began with.
-func lineFits(t *testing.T, line string, r *analysis.Result) {
+func lineFits(t *testing.T, line string, r *view.Result) {
 	t.Helper()
 	var x struct {
 		Iteration uint64
@@ -178,9 +178,9 @@ func lineFits(t *testing.T, line string, r *analysis.Result) {
 }
 
 // bestFits checks the best by a scope, against the log and its checkpoint.
-func bestFits(t *testing.T, e *analysis.Experiment, log map[trained]bool, scope analysis.Scope) {
+func bestFits(t *testing.T, e *view.Experiment, log map[trained]bool, scope view.Scope) {
 	t.Helper()
-	best, ok, err := e.Best(analysis.Query{Scope: scope})
+	best, ok, err := e.Best(view.Query{Scope: scope})
 	if err != nil || !ok {
 		t.Fatalf("%s: %t, %v", scope, ok, err)
 	}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/journal"
-	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/loading"
 	"github.com/tunehost/tunehost/host/local"
@@ -22,6 +21,7 @@ import (
 	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 // Finding is what an examination has to say of one thing.
@@ -177,7 +177,7 @@ func (x *examination) state() {
 	if x.damaged {
 		return
 	}
-	e, err := analysis.Open(x.dir.Path())
+	e, err := view.Open(x.dir.Path())
 	if err != nil {
 		x.bad("state", "%v", err)
 		return
@@ -193,7 +193,7 @@ func (x *examination) state() {
 
 // checkpoints are looked at where they lie: a trial that has gone on from another's has
 // no copy of its own. What is wrong is said once for each trial.
-func (x *examination) checkpoints(e *analysis.Experiment) {
+func (x *examination) checkpoints(e *view.Experiment) {
 	bytes, whole := int64(0), 0
 	seen, damaged := map[core.CheckpointRef]bool{}, map[core.TrialNo][]error{}
 	e.Machine().EachCheckpoint(func(r core.CheckpointRef) {

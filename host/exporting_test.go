@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/view"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/trainables/digits"
 )
@@ -66,7 +66,7 @@ export: [json, onnx]
 // shown: what `trials --json` says of the models.
 func shown(t *testing.T, dir string) {
 	t.Helper()
-	e, err := analysis.Open(dir)
+	e, err := view.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

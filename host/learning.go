@@ -14,12 +14,12 @@ import (
 	"strings"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/host/seeds"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 // lesson is how a trial of another experiment ended, as a trial here: a line of
@@ -58,7 +58,7 @@ func (s *session) unlearnable(name string, err error) error {
 // otherDir is a directory as the file names it: relative to the file, or where
 // nothing is there, to the working directory.
 func otherDir(base, name string) string {
-	if beside := filepath.Join(base, name); !filepath.IsAbs(name) && analysis.Is(beside) {
+	if beside := filepath.Join(base, name); !filepath.IsAbs(name) && view.Is(beside) {
 		name = beside
 	}
 	if dir, err := storage.At(name); err == nil {
@@ -71,7 +71,7 @@ func (s *session) learnFrom(name, dir string) error {
 	if dir == s.dir.Path() {
 		return errors.New("that is this experiment itself")
 	}
-	other, err := analysis.Open(dir)
+	other, err := view.Open(dir)
 	if errors.Is(err, runfile.ErrNone) {
 		return runfile.ErrNone
 	}
@@ -108,7 +108,7 @@ func sameDirections(there, here []config.Objective) error {
 
 // teacher makes lessons of another experiment's trials.
 type teacher struct {
-	other   *analysis.Experiment
+	other   *view.Experiment
 	here    *config.Experiment
 	name    string
 	seed    uint64

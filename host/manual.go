@@ -10,11 +10,11 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/stat"
-	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/asktell"
 	"github.com/tunehost/tunehost/host/inbox"
 	"github.com/tunehost/tunehost/host/telling"
 	"github.com/tunehost/tunehost/host/untrusted"
+	"github.com/tunehost/tunehost/host/view"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -282,7 +282,7 @@ func (m *manual) complete(have []sdk.Metric) error {
 
 // best is by the first objective's last value, as `tunehost best` has it.
 func (m *manual) best() asktell.Answer {
-	no, _, ok := analysis.Best(m.machine, m.machine.Spec().Objectives[0], analysis.Last)
+	no, _, ok := view.Best(m.machine, m.machine.Spec().Objectives[0], view.Last)
 	if !ok {
 		return asktell.BestTrial{}
 	}

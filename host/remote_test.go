@@ -11,9 +11,9 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/journal"
-	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/mirror"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/view"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/trainables/digits"
 )
@@ -137,7 +137,7 @@ func fetched(t *testing.T, url string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := analysis.Open(dir)
+	e, err := view.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/stat"
-	"github.com/tunehost/tunehost/host/analysis"
+	"github.com/tunehost/tunehost/host/view"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -206,7 +206,7 @@ func TestBestOfRepeats(t *testing.T) {
 	o, seen := quick(t, repeatedFile+"trials: 6\n", (&ear{}).plugin(), wobbly(5))
 	o.Verbose = 1
 	ended := finish(t, o)
-	x, err := analysis.Open(ended.Dir)
+	x, err := view.Open(ended.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +223,7 @@ func TestBestOfRepeats(t *testing.T) {
 			want, first = mean, no
 		}
 	}
-	best, ok, err := x.Best(analysis.Query{})
+	best, ok, err := x.Best(view.Query{})
 	if err != nil || !ok || best.Number != first || math.Abs(best.Value-want) > 1e-12 || best.Suggestion != int(first)/3 {
 		t.Errorf("best is trial %d with %v of %v, want %d with %v; %v", best.Number, best.Value, best.MeanOf, first, want, err)
 	}

@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 // startID is the only checkpoint in the directory of [storage.Dir.Start].
@@ -71,7 +71,7 @@ func restorable(e *config.Experiment) error {
 	if e.Restore == "" {
 		return nil
 	}
-	if analysis.Is(restoreDir(e)) {
+	if view.Is(restoreDir(e)) {
 		return &config.Error{Pos: e.PosOf("restore"), Msg: "restore: " + e.Restore + " is an experiment, expected a checkpoint of one: `tunehost best " +
 			e.Restore + "` shows that of the best trial"}
 	}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/control"
 	"github.com/tunehost/tunehost/host/inbox"
@@ -19,6 +18,7 @@ import (
 	"github.com/tunehost/tunehost/host/report/jsonlines"
 	"github.com/tunehost/tunehost/host/report/terminal"
 	"github.com/tunehost/tunehost/host/telling"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 // reporters are those of the experiment file, and what shows the progress.
@@ -130,7 +130,7 @@ func (s *session) end() terminal.End {
 	end := terminal.End{Status: s.board.Status(), Dir: s.shortDir(), File: s.options.File, Args: s.options.args(),
 		Several: len(s.experiment.Objectives) > 1}
 	end.Notes = s.effects.notes()
-	end.OutOfTime = analysis.OutOfTime(end.Status.Elapsed, s.experiment.Budget.Time)
+	end.OutOfTime = view.OutOfTime(end.Status.Elapsed, s.experiment.Budget.Time)
 	if s.remote != nil {
 		end.URL = s.remote.store.URL()
 	}
@@ -153,9 +153,9 @@ func (s *session) write(end terminal.End) {
 // hint is what the user can do while the host is at work.
 func (s *session) hint(st report.Status) string {
 	switch {
-	case st.State == analysis.Running && s.options.Exit.Asked():
+	case st.State == view.Running && s.options.Exit.Asked():
 		return "Ctrl-C once more leaves at once"
-	case st.Paused && st.State == analysis.Running:
+	case st.Paused && st.State == view.Running:
 		return "`tunehost unpause " + s.shortDir() + "` goes on"
 	}
 	return ""
@@ -185,7 +185,7 @@ func (s *session) showLater() func(time.Duration) {
 
 // front are the trials that no other one beats in all objectives.
 func (s *session) front(objectives []core.Objective) (list []terminal.Member) {
-	for _, no := range analysis.Front(s.machine, objectives, analysis.Last) {
+	for _, no := range view.Front(s.machine, objectives, view.Last) {
 		m := terminal.Member{Trial: s.trials.report(no)}
 		for _, o := range objectives {
 			sum, _ := s.machine.Summary(no, s.machine.Metric(o.Metric))

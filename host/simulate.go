@@ -12,13 +12,13 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/resource"
 	"github.com/tunehost/tunehost/core/stat"
-	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/consulting"
 	"github.com/tunehost/tunehost/host/curves"
 	"github.com/tunehost/tunehost/host/demand"
 	"github.com/tunehost/tunehost/host/inbox"
 	"github.com/tunehost/tunehost/host/translation"
+	"github.com/tunehost/tunehost/host/view"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -42,7 +42,7 @@ type Simulated struct {
 	Failure string
 	// Best is nil when no trial reported a finite value.
 	Best  *SimulatedBest
-	Curve []analysis.Step
+	Curve []view.Step
 	// Machine is the core at the end: look, and apply nothing.
 	Machine *core.Machine
 }
@@ -118,7 +118,7 @@ type simulation struct {
 	results uint64
 	cut     int
 	trained map[core.TrialNo]trainedTime
-	curve   []analysis.Step
+	curve   []view.Step
 }
 
 // simulatedRun is an attempt that runs.
@@ -311,8 +311,8 @@ func (m *simulation) improve(o core.Observation) {
 	for _, x := range o.Metrics {
 		better := len(m.curve) == 0 || stat.Better(x.Value, float64(m.curve[max(0, len(m.curve)-1)].Value), objective.Mode)
 		if x.ID == id && !math.IsNaN(x.Value) && !math.IsInf(x.Value, 0) && better {
-			m.curve = append(m.curve, analysis.Step{Value: analysis.Float(x.Value), Trial: m.trials.id(o.Trial), Number: o.Trial,
-				Iteration: o.Iteration, Trials: m.machine.Trials(), Results: m.results, Seconds: analysis.Float(float64(m.machine.Now()) / 1e9)})
+			m.curve = append(m.curve, view.Step{Value: view.Float(x.Value), Trial: m.trials.id(o.Trial), Number: o.Trial,
+				Iteration: o.Iteration, Trials: m.machine.Trials(), Results: m.results, Seconds: view.Float(float64(m.machine.Now()) / 1e9)})
 		}
 	}
 }
@@ -412,7 +412,7 @@ func (m *simulation) sum() Simulated {
 			s.Failure = m.trials.report(no).Error
 		}
 	}
-	if no, value, ok := analysis.Best(m.machine, m.machine.Spec().Objectives[0], analysis.Last); ok {
+	if no, value, ok := view.Best(m.machine, m.machine.Spec().Objectives[0], view.Last); ok {
 		s.Best = &SimulatedBest{Trial: m.trials.id(no), Number: no, Value: value, Params: m.machine.View(no).Params}
 	}
 	return s

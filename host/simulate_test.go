@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/curves"
+	"github.com/tunehost/tunehost/host/view"
 	"github.com/tunehost/tunehost/plugins/schedulers/asha"
 	"github.com/tunehost/tunehost/plugins/schedulers/median"
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -189,7 +189,7 @@ func TestSimulatesTheHost(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := analysis.Open(end.Dir)
+		e, err := view.Open(end.Dir)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/resource"
-	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/consulting"
 	"github.com/tunehost/tunehost/host/demand"
@@ -22,6 +21,7 @@ import (
 	"github.com/tunehost/tunehost/host/snapshots"
 	"github.com/tunehost/tunehost/host/telling"
 	"github.com/tunehost/tunehost/host/translation"
+	"github.com/tunehost/tunehost/host/view"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
@@ -264,7 +264,7 @@ func (s *session) makeCrew() {
 	s.plugins.searched.Later, s.plugins.scheduled.Later = s.crew.publishing.Later, s.crew.publishing.Later
 	s.crew.running = s.running
 	s.board = telling.NewBoard(telling.BoardOptions{Machine: s.machine, Trial: s.trials.report, Running: s.running, Clock: s.clock, Hint: s.hint,
-		Begin: report.Status{Grace: e.StopGrace, Name: e.Name, Dir: s.dir.Path(), State: analysis.Running, Planned: plannedRuns(e),
+		Begin: report.Status{Grace: e.StopGrace, Name: e.Name, Dir: s.dir.Path(), State: view.Running, Planned: plannedRuns(e),
 			Objective: core.Objective{Metric: e.Objectives[0].Metric, Mode: modeOf(e.Objectives[0].Mode)}}})
 	s.crew.board = s.board
 	for _, w := range s.untold {

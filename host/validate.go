@@ -13,10 +13,10 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/resource"
-	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/mirror"
 	"github.com/tunehost/tunehost/host/runfile"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 // Validate checks an experiment file as far as that is possible without a trial: the
@@ -67,7 +67,7 @@ func tooSmall(e *config.Experiment, short error) error {
 // learnable says whether there are the experiments to learn from.
 func learnable(e *config.Experiment) error {
 	for _, name := range e.LearnFrom {
-		if !analysis.Is(otherDir(dirOf(e.File), name)) {
+		if !view.Is(otherDir(dirOf(e.File), name)) {
 			return fmt.Errorf("%s: learn_from: %s: %w", e.PosOf("learn_from"), name, runfile.ErrNone)
 		}
 	}

@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/tunehost/tunehost/host"
-	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/mirror"
 	"github.com/tunehost/tunehost/host/untrusted"
+	"github.com/tunehost/tunehost/host/view"
 	"golang.org/x/term"
 )
 
@@ -125,9 +125,9 @@ func wants(least, most int) cobra.PositionalArgs {
 
 // with opens an experiment for the time of a call; one of a storage elsewhere is
 // fetched for it.
-func (a *app) with(dir string, f func(*analysis.Experiment) error) error {
+func (a *app) with(dir string, f func(*view.Experiment) error) error {
 	return a.fetched(dir, func(at string, copied bool) error {
-		e, err := analysis.Open(at)
+		e, err := view.Open(at)
 		if err != nil {
 			return err
 		}
@@ -185,7 +185,7 @@ func (a *app) here(dir, what string, f func(at string) error) error {
 }
 
 // withHere is with for what only the machine that runs an experiment has.
-func (a *app) withHere(dir, what string, f func(*analysis.Experiment) error) error {
+func (a *app) withHere(dir, what string, f func(*view.Experiment) error) error {
 	return a.here(dir, what, func(at string) error { return a.with(at, f) })
 }
 

@@ -6,12 +6,12 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
-	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/naming"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 func (a *app) bestCommand() *cobra.Command {
-	var q analysis.Query
+	var q view.Query
 	var scope string
 	var asJSON, pareto, curve, checkpoint bool
 	cmd := &cobra.Command{
@@ -43,7 +43,7 @@ all before it.`,
   tunehost best results/digits --metric loss --scope min --json | jq .params`,
 		Args: wants(1, 1),
 		RunE: func(_ *cobra.Command, args []string) (err error) {
-			if q.Scope, err = analysis.ParseScope(scope); err != nil {
+			if q.Scope, err = view.ParseScope(scope); err != nil {
 				return asUsage(err)
 			}
 			if pareto && (curve || q.Metric != "") {
@@ -52,7 +52,7 @@ all before it.`,
 			if checkpoint && (curve || pareto || asJSON) {
 				return usage("best: --checkpoint prints a path alone: leave out --curve, --pareto and --json")
 			}
-			return a.with(args[0], func(e *analysis.Experiment) error {
+			return a.with(args[0], func(e *view.Experiment) error {
 				switch {
 				case checkpoint:
 					return a.bestCheckpoint(e, q)
@@ -77,7 +77,7 @@ all before it.`,
 }
 
 // bestCheckpoint prints the directory of the value's own checkpoint.
-func (a *app) bestCheckpoint(e *analysis.Experiment, q analysis.Query) error {
+func (a *app) bestCheckpoint(e *view.Experiment, q view.Query) error {
 	if len(e.Objectives()) > 1 && q.Metric == "" {
 		return usage("best: --checkpoint is that of one trial: say --metric, for there are several objectives")
 	}
@@ -95,7 +95,7 @@ func (a *app) bestCheckpoint(e *analysis.Experiment, q analysis.Query) error {
 }
 
 // noCheckpoint says that a value's checkpoint is not there, and what is.
-func noCheckpoint(e *analysis.Experiment, best *analysis.Ranked) string {
+func noCheckpoint(e *view.Experiment, best *view.Ranked) string {
 	what := fmt.Sprintf("the checkpoint of iteration %d of trial %d (%s)", best.Iteration, best.Number, best.ID)
 	switch {
 	case e.IsElsewhere():
@@ -109,11 +109,11 @@ func noCheckpoint(e *analysis.Experiment, best *analysis.Ranked) string {
 }
 
 // noValue says why there is no best trial.
-func (a *app) noValue(e *analysis.Experiment, q analysis.Query) error {
+func (a *app) noValue(e *view.Experiment, q view.Query) error {
 	return fmt.Errorf("%s: %s", e.Place(), e.NoValue(q.Metric))
 }
 
-func (a *app) best(e *analysis.Experiment, q analysis.Query, asJSON bool) error {
+func (a *app) best(e *view.Experiment, q view.Query, asJSON bool) error {
 	best, ok, err := e.Best(q)
 	switch {
 	case err != nil:
@@ -130,7 +130,7 @@ func (a *app) best(e *analysis.Experiment, q analysis.Query, asJSON bool) error 
 	return a.writeBest(a.out, e, &best, metric)
 }
 
-func (a *app) writeBest(w io.Writer, e *analysis.Experiment, best *analysis.Ranked, metric string) error {
+func (a *app) writeBest(w io.Writer, e *view.Experiment, best *view.Ranked, metric string) error {
 	head := fmt.Sprintf("%s %s (%s): %s", metric, number(best.Value), best.Scope, rankedTitle(best))
 	if _, err := fmt.Fprintln(w, a.bold(head)); err != nil {
 		return err
@@ -158,7 +158,7 @@ func (a *app) writeBest(w io.Writer, e *analysis.Experiment, best *analysis.Rank
 	return t.write(w, 0, a.bold) // paths are for copying: never cut
 }
 
-func (a *app) front(e *analysis.Experiment, s analysis.Scope, asJSON bool) error {
+func (a *app) front(e *view.Experiment, s view.Scope, asJSON bool) error {
 	list := e.Front(s)
 	switch {
 	case len(list) == 0:
@@ -170,16 +170,16 @@ func (a *app) front(e *analysis.Experiment, s analysis.Scope, asJSON bool) error
 }
 
 // noFront says which objective has no value, or that no trial has all of them.
-func noFront(e *analysis.Experiment) error {
+func noFront(e *view.Experiment) error {
 	for _, o := range e.Objectives() {
-		if _, ok, err := e.Best(analysis.Query{Metric: o.Metric}); err == nil && !ok {
+		if _, ok, err := e.Best(view.Query{Metric: o.Metric}); err == nil && !ok {
 			return fmt.Errorf("%s: %s", e.Place(), e.NoValue(o.Metric))
 		}
 	}
 	return fmt.Errorf("%s: no trial has reported finite values of all objectives yet", e.Place())
 }
 
-func (a *app) curve(e *analysis.Experiment, q analysis.Query, asJSON bool) error {
+func (a *app) curve(e *view.Experiment, q view.Query, asJSON bool) error {
 	steps, err := e.Curve(q)
 	switch {
 	case err != nil:

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/mirror"
 	"github.com/tunehost/tunehost/host/naming"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 // Shells ask for the words that may come next: names of experiments, trials, metrics,
@@ -97,11 +97,11 @@ func experimentDirs(begun string) (words, cobra.ShellCompDirective) {
 }
 
 // look reads an experiment of this machine for its words.
-func (a *app) look(dir string, read func(*analysis.Experiment) words) words {
+func (a *app) look(dir string, read func(*view.Experiment) words) words {
 	if mirror.IsURL(dir) {
 		return nil
 	}
-	e, err := analysis.Open(dir)
+	e, err := view.Open(dir)
 	if err != nil {
 		return nil
 	}
@@ -110,8 +110,8 @@ func (a *app) look(dir string, read func(*analysis.Experiment) words) words {
 }
 
 // trialWords are the numbers of trials, the newest first, with their states and parameters.
-func trialWords(states []core.State) func(*analysis.Experiment) words {
-	return func(e *analysis.Experiment) (list words) {
+func trialWords(states []core.State) func(*view.Experiment) words {
+	return func(e *view.Experiment) (list words) {
 		for no := core.TrialNo(e.Machine().Trials()); no > 0 && len(list) < maxWords; no-- {
 			t := e.Trial(no - 1)
 			if slices.Contains(states, t.State) {
@@ -122,7 +122,7 @@ func trialWords(states []core.State) func(*analysis.Experiment) words {
 	}
 }
 
-func paramsOf(e *analysis.Experiment, t *analysis.Trial) string {
+func paramsOf(e *view.Experiment, t *view.Trial) string {
 	values := e.Config().Values(t.Params)
 	var parts []string
 	for i := range e.Config().Space.Params {
@@ -134,18 +134,18 @@ func paramsOf(e *analysis.Experiment, t *analysis.Trial) string {
 }
 
 // paramWords are the beginnings of NAME=VALUE.
-func paramWords(e *analysis.Experiment) (list words) {
+func paramWords(e *view.Experiment) (list words) {
 	for i := range e.Config().Space.Params {
 		list = append(list, clean(e.Config().Space.Params[i].Name)+"=")
 	}
 	return list
 }
 
-func metricWords(e *analysis.Experiment) words { return cleaned(e.MetricNames()) }
+func metricWords(e *view.Experiment) words { return cleaned(e.MetricNames()) }
 
 // sortWords are what trials can be sorted by.
-func sortWords(e *analysis.Experiment) words {
-	return cleaned(slices.Concat(e.MetricNames(), e.ParamNames(), analysis.SortKeys))
+func sortWords(e *view.Experiment) words {
+	return cleaned(slices.Concat(e.MetricNames(), e.ParamNames(), view.SortKeys))
 }
 
 // cleaned are names that programs had a hand in, made harmless for a shell's menu.
@@ -159,7 +159,7 @@ func cleaned(names []string) (list words) {
 // completeFlags is for the flags whose values are names.
 func (a *app) completeFlags(cmd *cobra.Command) {
 	fixed := map[string]words{"resume": resumeModes, "scope": {"last", "min", "max", "mean", "mean5", "mean10", "all"}, "mode": {"min", "max"}}
-	read := map[string]func(*analysis.Experiment) words{"metric": metricWords, "sort": sortWords,
+	read := map[string]func(*view.Experiment) words{"metric": metricWords, "sort": sortWords,
 		"retry": trialWords([]core.State{core.Errored}), "clone": trialWords(anyState)}
 	for name, list := range fixed {
 		if cmd.Flags().Lookup(name) != nil {
@@ -174,7 +174,7 @@ func (a *app) completeFlags(cmd *cobra.Command) {
 }
 
 // ofDir completes a flag by the experiment that the command line names before it.
-func (a *app) ofDir(read func(*analysis.Experiment) words) cobra.CompletionFunc {
+func (a *app) ofDir(read func(*view.Experiment) words) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, _ string) (words, cobra.ShellCompDirective) {
 		if len(args) == 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp

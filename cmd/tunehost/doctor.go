@@ -13,10 +13,10 @@ import (
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/core/resource"
 	"github.com/tunehost/tunehost/host"
-	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/control"
 	"github.com/tunehost/tunehost/host/local"
 	"github.com/tunehost/tunehost/host/mirror"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -46,7 +46,7 @@ func (a *app) doctor(dir string) error {
 	if mirror.IsURL(dir) {
 		return a.here(dir, "only the working directory there can be examined", a.examine)
 	}
-	if analysis.Is(dir) {
+	if view.Is(dir) {
 		return a.examine(dir)
 	}
 	findings := append(machine(), directory(dir), socket())

@@ -11,9 +11,9 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/journal"
-	"github.com/tunehost/tunehost/host/analysis/analysistest"
 	"github.com/tunehost/tunehost/host/control"
 	"github.com/tunehost/tunehost/host/naming"
+	"github.com/tunehost/tunehost/host/view/viewtest"
 	"github.com/tunehost/tunehost/plugins/sdk/serve"
 	"github.com/tunehost/tunehost/plugins/searchers/random"
 )
@@ -61,16 +61,16 @@ func fixture(args []string) {
 	if kind == "many" {
 		source = strings.Replace(oneObjective, "trials: 6", "trials: 40", 1)
 	}
-	w := analysistest.New(dir, []byte(source), fixtureSeed)
+	w := viewtest.New(dir, []byte(source), fixtureSeed)
 	w.Files = true
 	w.Fails = map[core.TrialNo]string{2: "exit status 3: no such tensor"}
-	write, ok := map[string]func(*analysistest.Writer){
-		"empty": func(w *analysistest.Writer) { w.Close() }, "finished": finish, "many": finish, "interrupted": interrupt, "multi": multiply,
+	write, ok := map[string]func(*viewtest.Writer){
+		"empty": func(w *viewtest.Writer) { w.Close() }, "finished": finish, "many": finish, "interrupted": interrupt, "multi": multiply,
 		"population": evolve,
-		"crashed":    func(w *analysistest.Writer) { begin(w); w.Crash() },
-		"torn":       func(w *analysistest.Writer) { begin(w); w.Run(1); w.Crash(); tear(w) },
-		"damaged":    func(w *analysistest.Writer) { finish(w); damage(w) },
-		"running":    func(w *analysistest.Writer) { begin(w); stay(w) },
+		"crashed":    func(w *viewtest.Writer) { begin(w); w.Crash() },
+		"torn":       func(w *viewtest.Writer) { begin(w); w.Run(1); w.Crash(); tear(w) },
+		"damaged":    func(w *viewtest.Writer) { finish(w); damage(w) },
+		"running":    func(w *viewtest.Writer) { begin(w); stay(w) },
 	}[kind]
 	if !ok {
 		panic("no fixture " + kind)
@@ -78,19 +78,19 @@ func fixture(args []string) {
 	write(w)
 }
 
-func begin(w *analysistest.Writer) {
+func begin(w *viewtest.Writer) {
 	w.Start(2)
 	w.Run(2)
 }
 
-func finish(w *analysistest.Writer) {
+func finish(w *viewtest.Writer) {
 	w.Start(2)
 	w.Run(-1)
 	w.Close()
 }
 
 // evolve lets trial 0 go on from trial 1 and itself, and trial 2 from what came of that.
-func evolve(w *analysistest.Writer) {
+func evolve(w *viewtest.Writer) {
 	w.Fails, w.Iterations = nil, 8
 	w.Start(3)
 	w.Run(2)
@@ -103,19 +103,19 @@ func evolve(w *analysistest.Writer) {
 	w.Close()
 }
 
-func exploit(w *analysistest.Writer, trial, donor core.TrialNo, iteration uint64, params string) {
+func exploit(w *viewtest.Writer, trial, donor core.TrialNo, iteration uint64, params string) {
 	w.Event(&core.SchedulerDecided{Commands: []core.Command{{Kind: core.Exploit, Trial: trial, Donor: donor, Iteration: iteration,
 		Params: []byte(params), Reason: fmt.Sprintf("trial %d is better", donor)}}})
 }
 
-func interrupt(w *analysistest.Writer) {
+func interrupt(w *viewtest.Writer) {
 	begin(w)
 	w.Event(&core.Interrupted{})
 	w.Run(-1)
 	w.Close()
 }
 
-func multiply(w *analysistest.Writer) {
+func multiply(w *viewtest.Writer) {
 	w.Names = []string{"accuracy", "cost"}
 	w.Metrics = func(no core.TrialNo, _ uint64) []float64 { return twoValues[no] }
 	w.Fails = nil
@@ -126,21 +126,21 @@ func multiply(w *analysistest.Writer) {
 var twoValues = [][]float64{{0.9, 10}, {0.8, 12}, {0.7, 2}, {0.7, 3}, {0.6, 5}, {0.95, 20}}
 
 // damage changes a byte of a record that was synced.
-func damage(w *analysistest.Writer) {
+func damage(w *viewtest.Writer) {
 	if err := first(w.Dir.Path(), func(b []byte) []byte { b[200] ^= 1; return b }); err != nil {
 		panic(err)
 	}
 }
 
 // tear takes away the last bytes of what was written last.
-func tear(w *analysistest.Writer) {
+func tear(w *viewtest.Writer) {
 	if err := last(w.Dir.Path(), func(b []byte) []byte { return b[:len(b)-3] }); err != nil {
 		panic(err)
 	}
 }
 
 // stay is a host that only listens.
-func stay(w *analysistest.Writer) {
+func stay(w *viewtest.Writer) {
 	lock, err := journal.LockDir(w.Dir.Path(), time.Now())
 	if err != nil {
 		panic(err)
@@ -167,7 +167,7 @@ func stay(w *analysistest.Writer) {
 // steered does at once what it is asked.
 type steered struct {
 	mu       sync.Mutex
-	writer   *analysistest.Writer
+	writer   *viewtest.Writer
 	listener net.Listener
 	loses    bool // by a pause
 }

@@ -12,15 +12,15 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/storage/nolink"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 // following prints what trials print while they do: one trial from its beginning, or of
 // all trials what is new.
 type following struct {
 	*app
-	e     *analysis.Experiment
+	e     *view.Experiment
 	names []string // of the files in a trial's directory
 	trial *core.TrialNo
 	files map[string]*followed
@@ -61,7 +61,7 @@ func (f *following) until(ctx context.Context) error {
 }
 
 func (f *following) over() bool {
-	return f.e.State() != analysis.Running || f.trial != nil && f.e.Machine().State(*f.trial).Final()
+	return f.e.State() != view.Running || f.trial != nil && f.e.Machine().State(*f.trial).Final()
 }
 
 // skip leaves out what trials have printed so far.

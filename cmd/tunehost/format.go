@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/analysis"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 // number is a metric as people read it.
@@ -41,7 +41,7 @@ func ago(now, then time.Time) string {
 }
 
 // counts says how many trials are in each state.
-func counts(s *analysis.Status) string {
+func counts(s *view.Status) string {
 	var parts []string
 	for _, state := range []core.State{core.Running, core.Pending, core.Paused, core.Terminated, core.Errored} {
 		if n := s.Counts[state]; n > 0 {
@@ -68,10 +68,10 @@ func firstLine(s string) string {
 	return s
 }
 
-func title(t *analysis.Trial) string { return fmt.Sprintf("trial %d (%s)", t.Number, t.ID) }
+func title(t *view.Trial) string { return fmt.Sprintf("trial %d (%s)", t.Number, t.ID) }
 
 // rankedTitle says which trials' mean it is, where it is one.
-func rankedTitle(r *analysis.Ranked) string {
+func rankedTitle(r *view.Ranked) string {
 	if r.MeanOf == nil {
 		return title(&r.Trial)
 	}

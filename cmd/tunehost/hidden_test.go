@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/analysis/analysistest"
 	"github.com/tunehost/tunehost/host/untrusted"
+	"github.com/tunehost/tunehost/host/view/viewtest"
 )
 
 const misleading = "a\u202eb\u2066c\u200bd\u009b2Je\x1b[2Jf"
@@ -23,7 +23,7 @@ func TestNothingIsHidden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := analysistest.New(dir, []byte(`
+	w := viewtest.New(dir, []byte(`
 version: 1
 objective: {metric: accuracy, mode: max}
 trainable: {plugin: chaos}

@@ -6,11 +6,11 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/tunehost/tunehost/host/analysis"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 func (a *app) importanceCommand() *cobra.Command {
-	var q analysis.Query
+	var q view.Query
 	var scope string
 	var top float64
 	var asJSON bool
@@ -27,10 +27,10 @@ trials, and the more evenly they are spread, the better it is known.`,
   tunehost importance results/digits --metric loss --mode min --top 0.2 --json`,
 		Args: wants(1, 1),
 		RunE: func(_ *cobra.Command, args []string) (err error) {
-			if q.Scope, err = analysis.ParseScope(scope); err != nil {
+			if q.Scope, err = view.ParseScope(scope); err != nil {
 				return asUsage(err)
 			}
-			return a.with(args[0], func(e *analysis.Experiment) error { return a.importance(e, q, top, asJSON) })
+			return a.with(args[0], func(e *view.Experiment) error { return a.importance(e, q, top, asJSON) })
 		},
 	}
 	flags := cmd.Flags()
@@ -45,7 +45,7 @@ trials, and the more evenly they are spread, the better it is known.`,
 // barCells is the length of the longest bar.
 const barCells = 30
 
-func (a *app) importance(e *analysis.Experiment, q analysis.Query, top float64, asJSON bool) error {
+func (a *app) importance(e *view.Experiment, q view.Query, top float64, asJSON bool) error {
 	shares, trials, err := e.Importance(q, top)
 	switch {
 	case err != nil:

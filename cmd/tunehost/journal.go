@@ -13,10 +13,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/journal"
-	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/chronicle"
 	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 func (a *app) journalCommand() *cobra.Command {
@@ -91,7 +91,7 @@ func (j *journaling) read(at string, args []string) error {
 
 // find finds the trial that is meant.
 func (j *journaling) find(text string) error {
-	return j.with(j.dir.Path(), func(e *analysis.Experiment) error {
+	return j.with(j.dir.Path(), func(e *view.Experiment) error {
 		no, err := e.Find(text)
 		j.trial = &no
 		return asUsage(err)

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/naming"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 func (a *app) lineageCommand() *cobra.Command {
@@ -38,7 +38,7 @@ keys for an experiment file with the same space, to train it anew without the ot
 			case policy && len(args) < 2:
 				return usage("lineage: --policy is that of one trial; expected: tunehost lineage DIR TRIAL --policy")
 			}
-			return a.with(args[0], func(e *analysis.Experiment) error { return a.lineage(e, args[1:], asJSON, policy) })
+			return a.with(args[0], func(e *view.Experiment) error { return a.lineage(e, args[1:], asJSON, policy) })
 		},
 	}
 	flags := cmd.Flags()
@@ -47,7 +47,7 @@ keys for an experiment file with the same space, to train it anew without the ot
 	return cmd
 }
 
-func (a *app) lineage(e *analysis.Experiment, trial []string, asJSON, policy bool) error {
+func (a *app) lineage(e *view.Experiment, trial []string, asJSON, policy bool) error {
 	l, err := e.Lineage()
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func (a *app) lineage(e *analysis.Experiment, trial []string, asJSON, policy boo
 }
 
 // stretches are the indices of those that are shown.
-func stretches(e *analysis.Experiment, l *analysis.Lineage, trial []string) (all []int, err error) {
+func stretches(e *view.Experiment, l *view.Lineage, trial []string) (all []int, err error) {
 	if len(trial) == 0 {
 		for i := range l.Stretches {
 			all = append(all, i)
@@ -89,7 +89,7 @@ func stretches(e *analysis.Experiment, l *analysis.Lineage, trial []string) (all
 }
 
 // lineageLines numbers the stretches as their parents name them.
-func (a *app) lineageLines(l *analysis.Lineage, shown []int) error {
+func (a *app) lineageLines(l *view.Lineage, shown []int) error {
 	for _, i := range shown {
 		text, err := json.Marshal(l.Stretches[i])
 		if err != nil {
@@ -101,7 +101,7 @@ func (a *app) lineageLines(l *analysis.Lineage, shown []int) error {
 }
 
 // policy prints what pbt-replay takes: JSON is YAML too.
-func (a *app) policy(e *analysis.Experiment, l *analysis.Lineage, line []int) error {
+func (a *app) policy(e *view.Experiment, l *view.Lineage, line []int) error {
 	begin, changes := e.Policy(l, line)
 	point, err := json.Marshal(begin)
 	if err != nil {
@@ -121,7 +121,7 @@ func (a *app) policy(e *analysis.Experiment, l *analysis.Lineage, line []int) er
 }
 
 // tree draws the stretches below each other, each under the one that it went on from.
-func (a *app) tree(e *analysis.Experiment, l *analysis.Lineage, shown []int) error {
+func (a *app) tree(e *view.Experiment, l *view.Lineage, shown []int) error {
 	d := drawing{lineage: l, values: varying(e), best: l.Best(), axis: axisOf(l, shown, a.width()), children: map[int][]int{}}
 	for _, i := range shown {
 		parent := l.Stretches[i].Parent
@@ -139,7 +139,7 @@ func (a *app) tree(e *analysis.Experiment, l *analysis.Lineage, shown []int) err
 }
 
 // varying reads parameters, but for those that are the same in all trials.
-func varying(e *analysis.Experiment) func(params []byte) map[string]any {
+func varying(e *view.Experiment) func(params []byte) map[string]any {
 	return func(params []byte) map[string]any {
 		values := e.Config().Values(params)
 		for _, c := range e.Config().Constants {
@@ -150,7 +150,7 @@ func varying(e *analysis.Experiment) func(params []byte) map[string]any {
 }
 
 type drawing struct {
-	lineage  *analysis.Lineage
+	lineage  *view.Lineage
 	values   func(params []byte) map[string]any
 	best     int
 	axis     axis
@@ -181,7 +181,7 @@ func (d *drawing) draw(i int, first, rest string) {
 }
 
 // changed has the parameters that are other ones than those of the parent.
-func (d *drawing) changed(s *analysis.Stretch) string {
+func (d *drawing) changed(s *view.Stretch) string {
 	now, before := d.values(s.Params), map[string]any{}
 	if s.Parent >= 0 {
 		before = d.values(d.lineage.Stretches[s.Parent].Params)
@@ -211,7 +211,7 @@ type axis struct {
 }
 
 // axisOf is for the stretches that are shown, on a terminal of this width; 0: on none.
-func axisOf(l *analysis.Lineage, shown []int, width int) axis {
+func axisOf(l *view.Lineage, shown []int, width int) axis {
 	x := axis{last: 1, cells: mostCells}
 	if width > 0 {
 		x.cells = min(max(width/4, leastCells), mostCells)
@@ -234,7 +234,7 @@ func (x axis) heading() string {
 }
 
 // bar is the stretch's time; one that came from another begins with a corner.
-func (x axis) bar(s *analysis.Stretch) string {
+func (x axis) bar(s *view.Stretch) string {
 	from := min(x.cell(s.From), x.cells-1)
 	cells := max(x.cell(s.To)-from, 1)
 	begin := "━"

@@ -14,9 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/storage/nolink"
 	"github.com/tunehost/tunehost/host/untrusted"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 // logging says what of the output is printed.
@@ -47,7 +47,7 @@ ends.`,
 			if len(args) == 1 && !l.follow {
 				return usage("logs: which trial? expected: tunehost logs DIR TRIAL, or --follow for all")
 			}
-			return a.withHere(args[0], "what trials print stays there", func(e *analysis.Experiment) error {
+			return a.withHere(args[0], "what trials print stays there", func(e *view.Experiment) error {
 				if len(args) == 1 {
 					return a.followAll(e, &l)
 				}
@@ -67,7 +67,7 @@ ends.`,
 	return cmd
 }
 
-func (a *app) logs(e *analysis.Experiment, no core.TrialNo, l *logging) error {
+func (a *app) logs(e *view.Experiment, no core.TrialNo, l *logging) error {
 	t := e.Trial(no)
 	names, err := logFiles(e, title(&t), l)
 	if err != nil {
@@ -92,12 +92,12 @@ func (a *app) logs(e *analysis.Experiment, no core.TrialNo, l *logging) error {
 }
 
 // followAll prints what all trials print from now on.
-func (a *app) followAll(e *analysis.Experiment, l *logging) error {
+func (a *app) followAll(e *view.Experiment, l *logging) error {
 	names, err := logFiles(e, "the trials", l)
 	if err != nil {
 		return err
 	}
-	if state := e.State(); state != analysis.Running {
+	if state := e.State(); state != view.Running {
 		return usage("%s is %s: no trial prints anything; `tunehost logs %s TRIAL` shows what one has printed", e.Name(), state, shellWord(e.Place()))
 	}
 	return a.follow(&following{app: a, e: e, names: names})
@@ -110,7 +110,7 @@ func (a *app) follow(f *following) error {
 }
 
 // logFiles are the names of the files in a trial's directory.
-func logFiles(e *analysis.Experiment, whose string, l *logging) (names []string, err error) {
+func logFiles(e *view.Experiment, whose string, l *logging) (names []string, err error) {
 	log := e.Config().Log
 	if !log.On {
 		return nil, usage("%s: its output was not kept: the experiment says log: false", whose)
@@ -130,7 +130,7 @@ func logFiles(e *analysis.Experiment, whose string, l *logging) (names []string,
 }
 
 // knownRank refuses the rank of a worker that there is not; file is one that it would have.
-func knownRank(e *analysis.Experiment, t *analysis.Trial, rank uint16, file string) error {
+func knownRank(e *view.Experiment, t *view.Trial, rank uint16, file string) error {
 	if rank == 0 {
 		return nil
 	}

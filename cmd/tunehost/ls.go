@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/mirror"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 func (a *app) lsCommand() *cobra.Command {
@@ -36,13 +36,13 @@ func (a *app) lsCommand() *cobra.Command {
 
 // listed is an experiment in the list, in the stable shape of `ls --json`.
 type listed struct {
-	Name    string          `json:"name"`
-	State   string          `json:"state"`
-	Trials  int             `json:"trials"`
-	Metric  string          `json:"metric"`
-	Best    *analysis.Float `json:"best"`
-	Changed time.Time       `json:"changed"`
-	Dir     string          `json:"dir"`
+	Name    string      `json:"name"`
+	State   string      `json:"state"`
+	Trials  int         `json:"trials"`
+	Metric  string      `json:"metric"`
+	Best    *view.Float `json:"best"`
+	Changed time.Time   `json:"changed"`
+	Dir     string      `json:"dir"`
 	// NeverStarted is how many of the trials were ended before they had ever
 	// started; Paused: the user has paused it.
 	NeverStarted int  `json:"never_started"`
@@ -103,7 +103,7 @@ func experimentsOf(dir string) ([]string, error) {
 
 // experiments are the directories of experiments: dir itself, or those in it.
 func experiments(dir string) ([]string, error) {
-	if analysis.Is(dir) {
+	if view.Is(dir) {
 		return []string{dir}, nil
 	}
 	entries, err := os.ReadDir(dir)
@@ -115,7 +115,7 @@ func experiments(dir string) ([]string, error) {
 	}
 	var dirs []string
 	for _, e := range entries {
-		if d := filepath.Join(dir, e.Name()); analysis.Is(d) {
+		if d := filepath.Join(dir, e.Name()); view.Is(d) {
 			dirs = append(dirs, d)
 		}
 	}
@@ -123,16 +123,16 @@ func experiments(dir string) ([]string, error) {
 }
 
 func (a *app) list(dir string) (x listed, err error) {
-	err = a.with(dir, func(e *analysis.Experiment) error {
+	err = a.with(dir, func(e *view.Experiment) error {
 		x = listed{Name: e.Name(), State: e.State(), Trials: e.Machine().Trials(),
 			NeverStarted: e.Machine().NeverStarted(), Paused: e.Machine().Paused(), Changed: e.Changed().UTC(), Dir: e.Dir().Path(),
 			Metric: e.Objectives()[0].Metric}
 		if mirror.IsURL(dir) {
 			x.Dir = dir
 		}
-		best, ok, err := e.Best(analysis.Query{})
+		best, ok, err := e.Best(view.Query{})
 		if ok {
-			v := analysis.Float(best.Value)
+			v := view.Float(best.Value)
 			x.Best = &v
 		}
 		return err
@@ -164,7 +164,7 @@ func listState(x *listed) string {
 	switch {
 	case !x.Paused:
 		return x.State
-	case x.State == analysis.Running:
+	case x.State == view.Running:
 		return "paused"
 	}
 	return x.State + ", paused"

@@ -14,10 +14,10 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/lockfile"
 	"github.com/tunehost/tunehost/host/naming"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/view"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -117,7 +117,7 @@ func TestReleasedAreRead(t *testing.T) {
 // trialsOf is all that a record says of an experiment and its trials, a line each.
 func trialsOf(t *testing.T, dir string) []string {
 	t.Helper()
-	e, err := analysis.Open(dir)
+	e, err := view.Open(dir)
 	if err != nil {
 		t.Fatalf("%s: %v", dir, err)
 	}
@@ -131,7 +131,7 @@ func trialsOf(t *testing.T, dir string) []string {
 	return list
 }
 
-func line(v core.View, x analysis.Trial) string {
+func line(v core.View, x view.Trial) string {
 	var metrics []string
 	for _, m := range x.Metrics {
 		metrics = append(metrics, fmt.Sprintf("%s=%v", m.Name, m.Value))

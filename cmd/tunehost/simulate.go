@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host"
-	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/curves"
 	"github.com/tunehost/tunehost/host/expr"
 	"github.com/tunehost/tunehost/host/naming"
+	"github.com/tunehost/tunehost/host/view"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
@@ -109,37 +109,37 @@ func (s *simulating) run(ctx context.Context, a *app) (end host.Simulated, err e
 
 // simulatedShape is what `simulate --json` prints; fields are added, never renamed.
 type simulatedShape struct {
-	State   string          `json:"state"`
-	Reason  string          `json:"reason"`
-	Seed    uint64          `json:"seed"`
-	Trials  int             `json:"trials"`
-	Counts  map[string]int  `json:"counts"`
-	Results uint64          `json:"results"`
-	Elapsed analysis.Float  `json:"elapsed_s"`
-	Trained analysis.Float  `json:"trained_s"`
-	Whole   analysis.Float  `json:"whole_s"`
-	Cut     int             `json:"cut"`
-	Best    *simulatedBest  `json:"best"`
-	Curve   []analysis.Step `json:"curve"`
-	Took    float64         `json:"took_s"`
+	State   string         `json:"state"`
+	Reason  string         `json:"reason"`
+	Seed    uint64         `json:"seed"`
+	Trials  int            `json:"trials"`
+	Counts  map[string]int `json:"counts"`
+	Results uint64         `json:"results"`
+	Elapsed view.Float     `json:"elapsed_s"`
+	Trained view.Float     `json:"trained_s"`
+	Whole   view.Float     `json:"whole_s"`
+	Cut     int            `json:"cut"`
+	Best    *simulatedBest `json:"best"`
+	Curve   []view.Step    `json:"curve"`
+	Took    float64        `json:"took_s"`
 }
 
 type simulatedBest struct {
 	Trial  string          `json:"trial"`
 	Number core.TrialNo    `json:"number"`
-	Value  analysis.Float  `json:"value"`
+	Value  view.Float      `json:"value"`
 	Params json.RawMessage `json:"params"`
 }
 
 func simulatedJSON(s *host.Simulated, took time.Duration) simulatedShape {
 	shape := simulatedShape{State: s.Outcome.String(), Reason: s.Reason, Seed: s.Seed, Trials: s.Trials, Counts: map[string]int{}, Results: s.Results,
-		Elapsed: analysis.Float(s.Seconds), Trained: analysis.Float(s.Trained), Whole: analysis.Float(s.Whole),
+		Elapsed: view.Float(s.Seconds), Trained: view.Float(s.Trained), Whole: view.Float(s.Whole),
 		Cut: s.Cut, Curve: s.Curve, Took: took.Seconds()}
 	for state, n := range s.States {
 		shape.Counts[state.String()] = n
 	}
 	if b := s.Best; b != nil {
-		shape.Best = &simulatedBest{b.Trial, b.Number, analysis.Float(b.Value), b.Params}
+		shape.Best = &simulatedBest{b.Trial, b.Number, view.Float(b.Value), b.Params}
 	}
 	return shape
 }
@@ -176,7 +176,7 @@ func (a *app) simulated(s *host.Simulated, took time.Duration) error {
 
 func (a *app) countsOf(s *host.Simulated) string {
 	var parts []string
-	for _, state := range analysis.States {
+	for _, state := range view.States {
 		if n := s.States[state]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, strings.ToLower(state.String())))
 		}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/analysis"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 func (a *app) statusCommand() *cobra.Command {
@@ -18,7 +18,7 @@ func (a *app) statusCommand() *cobra.Command {
 		Example: "  tunehost status results/digits",
 		Args:    wants(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.with(args[0], func(e *analysis.Experiment) error {
+			return a.with(args[0], func(e *view.Experiment) error {
 				s, err := e.Status(a.now())
 				switch {
 				case err != nil:
@@ -34,7 +34,7 @@ func (a *app) statusCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) writeStatus(w io.Writer, s *analysis.Status, e *analysis.Experiment) error {
+func (a *app) writeStatus(w io.Writer, s *view.Status, e *view.Experiment) error {
 	head := statusHead(s)
 	t := &table{}
 	t.column("", false)
@@ -58,7 +58,7 @@ func (a *app) writeStatus(w io.Writer, s *analysis.Status, e *analysis.Experimen
 		add("best", fmt.Sprintf("%s that no other beats; `tunehost best` lists them", plural(s.Front, "trial")))
 	}
 	add("files", s.Dir)
-	for i, next := range nextSteps(s, analysis.OutOfTime(s.Elapsed, e.Config().Budget.Time)) {
+	for i, next := range nextSteps(s, view.OutOfTime(s.Elapsed, e.Config().Budget.Time)) {
 		add([]string{"next", ""}[min(i, 1)], next)
 	}
 	if _, err := fmt.Fprintln(w, a.bold(head)); err != nil {
@@ -68,19 +68,19 @@ func (a *app) writeStatus(w io.Writer, s *analysis.Status, e *analysis.Experimen
 }
 
 // statusHead says how the experiment stands in a few words.
-func statusHead(s *analysis.Status) string {
+func statusHead(s *view.Status) string {
 	state := s.State
 	switch {
 	case s.Ending != "":
 		state = "running, to be " + s.Ending + " when its trials have ended"
-	case s.Paused && s.State == analysis.Running && s.Counts[core.Running] > 0:
+	case s.Paused && s.State == view.Running && s.Counts[core.Running] > 0:
 		state = "pausing"
-	case s.Paused && s.State == analysis.Running:
+	case s.Paused && s.State == view.Running:
 		state = "paused"
 	case s.Paused:
 		state += ", paused"
 	}
-	if s.Host != "" && s.State == analysis.Running {
+	if s.Host != "" && s.State == view.Running {
 		state += " on " + s.Host
 	}
 	switch {
@@ -93,9 +93,9 @@ func statusHead(s *analysis.Status) string {
 }
 
 // nextSteps are the commands with which the experiment goes on.
-func nextSteps(s *analysis.Status, outOfTime bool) (list []string) {
+func nextSteps(s *view.Status, outOfTime bool) (list []string) {
 	dir := shellWord(s.Dir)
-	if s.State == analysis.Interrupted {
+	if s.State == view.Interrupted {
 		next := "`tunehost resume " + dir + "` goes on"
 		if s.Counts[core.Running] > 0 {
 			next += "; what was RUNNING starts from its last checkpoint"
@@ -104,12 +104,12 @@ func nextSteps(s *analysis.Status, outOfTime bool) (list []string) {
 	}
 	if s.Paused {
 		next := "`tunehost unpause " + dir + "` goes on"
-		if s.State != analysis.Running {
+		if s.State != view.Running {
 			next = "`tunehost unpause " + dir + "`, once a host runs it: it is paused"
 		}
 		list = append(list, next)
 	}
-	if s.NeverStarted > 0 && s.State != analysis.Running {
+	if s.NeverStarted > 0 && s.State != view.Running {
 		again := "tunehost resume " + dir
 		if outOfTime { // resume has no more of it
 			again = "tunehost run FILE --set budget.time=LIMIT"

@@ -9,9 +9,9 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/control"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 func (a *app) stopCommand() *cobra.Command {
@@ -32,7 +32,7 @@ is 130.`,
 		Example: "  tunehost interrupt results/digits\n  tunehost resume results/digits",
 		Args:    wants(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.withHere(args[0], "only there it can be steered", func(e *analysis.Experiment) error {
+			return a.withHere(args[0], "only there it can be steered", func(e *view.Experiment) error {
 				return a.talk(e, func(c *control.Client) error {
 					if err := c.Interrupt(); err != nil {
 						return err
@@ -90,7 +90,7 @@ in the old one. TRIAL is a number or an id. Where no host is running,
 		Example: "  tunehost retry results/digits 17\n  tunehost retry results/digits 17 --fresh",
 		Args:    wants(2, 2),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.withHere(args[0], "only there it can be steered", func(e *analysis.Experiment) error {
+			return a.withHere(args[0], "only there it can be steered", func(e *view.Experiment) error {
 				no, err := e.Find(args[1])
 				if err != nil {
 					return asUsage(err)
@@ -99,7 +99,7 @@ in the old one. TRIAL is a number or an id. Where no host is running,
 				if t.State.Final() && t.State != core.Errored {
 					return usage("retry: %s is %s: only a trial in ERROR can be run again", title(&t), t.State)
 				}
-				if e.State() != analysis.Running {
+				if e.State() != view.Running {
 					return fmt.Errorf("%s is %s: `%s` runs the trial again", e.Name(), e.State(), retryLater(args[0], no, fresh))
 				}
 				return a.talk(e, func(c *control.Client) error {
@@ -131,7 +131,7 @@ func (a *app) steering(name, short, long, doing string, do func(c *control.Clien
 		Example: fmt.Sprintf("  tunehost %s results/digits\n  tunehost %s results/digits 17", name, name),
 		Args:    wants(1, 2),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.withHere(args[0], "only there it can be steered", func(e *analysis.Experiment) error {
+			return a.withHere(args[0], "only there it can be steered", func(e *view.Experiment) error {
 				trial, what := "", "the experiment "+e.Name()
 				if len(args) == 2 {
 					no, err := e.Find(args[1])
@@ -154,10 +154,10 @@ func (a *app) steering(name, short, long, doing string, do func(c *control.Clien
 }
 
 // talk has one talk with the host.
-func (a *app) talk(e *analysis.Experiment, say func(*control.Client) error) error {
-	if state := e.State(); state != analysis.Running {
+func (a *app) talk(e *view.Experiment, say func(*control.Client) error) error {
+	if state := e.State(); state != view.Running {
 		goOn := ""
-		if state == analysis.Interrupted || state == core.Failed.String() {
+		if state == view.Interrupted || state == core.Failed.String() {
 			goOn = fmt.Sprintf("; `tunehost resume %s` goes on with it", shellWord(e.Place()))
 		}
 		return fmt.Errorf("%s is %s: there is nothing to steer%s", e.Name(), state, goOn)
@@ -191,14 +191,14 @@ suggestion several times (repeat), so it does with what is added.`,
 			if err != nil {
 				return err
 			}
-			return a.withHere(args[0], "only there it can be steered", func(e *analysis.Experiment) error { return a.add(e, clone, params) })
+			return a.withHere(args[0], "only there it can be steered", func(e *view.Experiment) error { return a.add(e, clone, params) })
 		},
 	}
 	cmd.Flags().StringVar(&clone, "clone", "", "start from the newest checkpoint of `TRIAL`, with its parameters")
 	return cmd
 }
 
-func (a *app) add(e *analysis.Experiment, clone string, params []byte) error {
+func (a *app) add(e *view.Experiment, clone string, params []byte) error {
 	if _, err := e.Config().Given("add", params); err != nil {
 		return unplaced(err)
 	}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/naming"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 // listing says which trials are printed, and how.
@@ -39,7 +39,7 @@ iteration, results, failures, error, reason.`,
 			if l.asJSON && l.asCSV {
 				return usage("trials: --json and --csv: choose one of them")
 			}
-			return a.with(args[0], func(e *analysis.Experiment) error { return a.trials(e, &l) })
+			return a.with(args[0], func(e *view.Experiment) error { return a.trials(e, &l) })
 		},
 	}
 	flags := cmd.Flags()
@@ -50,7 +50,7 @@ iteration, results, failures, error, reason.`,
 	return cmd
 }
 
-func (a *app) trials(e *analysis.Experiment, l *listing) error {
+func (a *app) trials(e *view.Experiment, l *listing) error {
 	list, err := e.Select(l.where, l.sort)
 	switch {
 	case err != nil:
@@ -69,7 +69,7 @@ func (a *app) trials(e *analysis.Experiment, l *listing) error {
 	return trialTable(e, list).write(a.out, a.width(), a.bold)
 }
 
-func (a *app) trialLines(list []analysis.Trial) error {
+func (a *app) trialLines(list []view.Trial) error {
 	for i := range list {
 		if err := a.line(list[i]); err != nil {
 			return err
@@ -79,7 +79,7 @@ func (a *app) trialLines(list []analysis.Trial) error {
 }
 
 // trialTable has what varies between trials.
-func trialTable(e *analysis.Experiment, list []analysis.Trial) *table {
+func trialTable(e *view.Experiment, list []view.Trial) *table {
 	t := &table{}
 	t.column("#", true)
 	t.column("trial", false)
@@ -112,12 +112,12 @@ func trialTable(e *analysis.Experiment, list []analysis.Trial) *table {
 
 // repeated: suggestions have several runs, so that it is worth saying which one a
 // trial is of.
-func repeated(e *analysis.Experiment) bool {
+func repeated(e *view.Experiment) bool {
 	_, runs := e.Machine().Runs(0)
 	return runs > 1
 }
 
-func trialRow(e *analysis.Experiment, t *analysis.Trial, params, metrics []string) []string {
+func trialRow(e *view.Experiment, t *view.Trial, params, metrics []string) []string {
 	row := []string{fmt.Sprint(t.Number), t.ID}
 	if repeated(e) {
 		row = append(row, fmt.Sprint(t.Suggestion))
@@ -143,7 +143,7 @@ func trialRow(e *analysis.Experiment, t *analysis.Trial, params, metrics []strin
 }
 
 // why is the reason as far as it says something.
-func why(t *analysis.Trial) string {
+func why(t *view.Trial) string {
 	if t.State == core.Terminated && t.Reason == "completed" || t.State == core.Running {
 		return ""
 	}
@@ -154,7 +154,7 @@ func why(t *analysis.Trial) string {
 }
 
 // trialCSV has a column for each parameter and each metric.
-func (a *app) trialCSV(e *analysis.Experiment, list []analysis.Trial) error {
+func (a *app) trialCSV(e *view.Experiment, list []view.Trial) error {
 	w := csv.NewWriter(a.out)
 	head := []string{"trial", "number", "state", "iteration", "results", "failures", "time_total_s", "started", "ended"}
 	if repeated(e) {
@@ -178,7 +178,7 @@ func (a *app) trialCSV(e *analysis.Experiment, list []analysis.Trial) error {
 	return w.Error()
 }
 
-func csvRow(e *analysis.Experiment, t *analysis.Trial) []string {
+func csvRow(e *view.Experiment, t *view.Trial) []string {
 	row := []string{t.ID, fmt.Sprint(t.Number), t.State.String(), fmt.Sprint(t.Iteration), fmt.Sprint(t.Results),
 		fmt.Sprint(t.Failures), exact(t.Seconds), stamp(t.Started), stamp(t.Ended)}
 	if repeated(e) {

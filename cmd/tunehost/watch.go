@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/report/terminal"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 func (a *app) watchCommand() *cobra.Command {
@@ -30,18 +30,18 @@ the experiment.`,
 			}
 			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			return a.withHere(args[0], "only there it can be followed", func(e *analysis.Experiment) error { return a.watch(ctx, e, every) })
+			return a.withHere(args[0], "only there it can be followed", func(e *view.Experiment) error { return a.watch(ctx, e, every) })
 		},
 	}
 	cmd.Flags().DurationVar(&every, "every", every, "time between looks")
 	return cmd
 }
 
-func (a *app) watch(ctx context.Context, e *analysis.Experiment, every time.Duration) error {
+func (a *app) watch(ctx context.Context, e *view.Experiment, every time.Duration) error {
 	look := time.NewTicker(every)
 	defer look.Stop()
 	p := terminal.New(&looked{e, a.now}, a.display())
-	for changed := true; e.State() == analysis.Running; {
+	for changed := true; e.State() == view.Running; {
 		if changed || a.terminal() {
 			p.Draw()
 		}
@@ -68,7 +68,7 @@ func (a *app) display() terminal.Options {
 
 // looked shows an experiment that is looked at from outside.
 type looked struct {
-	e   *analysis.Experiment
+	e   *view.Experiment
 	now func() time.Time
 }
 
@@ -84,7 +84,7 @@ func (l *looked) Status() report.Status {
 	if s.Ending != "" {
 		st.Reason, st.EndingWhy = "", s.Reason
 	}
-	if s.Paused && s.State == analysis.Running {
+	if s.Paused && s.State == view.Running {
 		st.Hint = "`tunehost unpause " + shellWord(s.Dir) + "` goes on"
 	}
 	if s.Best != nil {

@@ -11,7 +11,7 @@ import (
 	"unicode"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/analysis"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 // Entry is one record.
@@ -76,7 +76,7 @@ func write(b *strings.Builder, v any) {
 		b.WriteString(quoted(v))
 	case json.RawMessage:
 		b.Write(v)
-	case analysis.Float:
+	case view.Float:
 		b.WriteString(strconv.FormatFloat(float64(v), 'g', 6, 64))
 	default:
 		text, err := json.Marshal(v)

@@ -9,7 +9,7 @@ import (
 	"unicode"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/analysis"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 // teller says what is in events. It goes through their fields whatever they
@@ -98,7 +98,7 @@ func (t *teller) value(v reflect.Value) any {
 			return string(text)
 		}
 	case float64:
-		return analysis.Float(x)
+		return view.Float(x)
 	}
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -138,7 +138,7 @@ func (t *teller) decision(d core.Decision) object {
 
 func (t *teller) metrics(list []core.Metric) (o object) {
 	for _, m := range list {
-		o = append(o, Field{t.metric(m.ID), analysis.Float(m.Value)})
+		o = append(o, Field{t.metric(m.ID), view.Float(m.Value)})
 	}
 	return o
 }

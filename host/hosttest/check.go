@@ -18,10 +18,10 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/host"
-	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
 	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 // CheckReplay checks that the record is whole, that its last host has closed it
@@ -47,7 +47,7 @@ func CheckReplay(t testing.TB, dir string, plugins *bundled.Registry) {
 // where a trial took over another's checkpoint.)
 func CheckFinished(t testing.TB, dir string, trials int) {
 	t.Helper()
-	e, err := analysis.Open(dir)
+	e, err := view.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,11 +65,11 @@ func CheckFinished(t testing.TB, dir string, trials int) {
 }
 
 // apart says whether two attempts of a trial are in different stretches.
-func apart(e *analysis.Experiment, no core.TrialNo, a, b uint32) bool {
+func apart(e *view.Experiment, no core.TrialNo, a, b uint32) bool {
 	return slices.ContainsFunc(e.Machine().Stretches(no), func(s core.Stretch) bool { return s.Has(a) != s.Has(b) })
 }
 
-func checkResults(t testing.TB, e *analysis.Experiment, no core.TrialNo) {
+func checkResults(t testing.TB, e *view.Experiment, no core.TrialNo) {
 	t.Helper()
 	recorded, err := e.Results(no)
 	if err != nil {
@@ -103,7 +103,7 @@ func checkResults(t testing.TB, e *analysis.Experiment, no core.TrialNo) {
 
 // checkTable checks that progress.csv, where there is one, has the same results, once
 // and in order.
-func checkTable(t testing.TB, e *analysis.Experiment, no core.TrialNo, recorded []analysis.Result) {
+func checkTable(t testing.TB, e *view.Experiment, no core.TrialNo, recorded []view.Result) {
 	t.Helper()
 	f, err := os.Open(filepath.Join(e.TrialDir(no), "progress.csv"))
 	if errors.Is(err, fs.ErrNotExist) {

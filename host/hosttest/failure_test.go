@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/hosttest"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 // chaotic is an experiment of one chaos trial with these knobs.
@@ -98,7 +98,7 @@ func TestRetries(t *testing.T) {
 		x.run(t, c.exit)
 		e := x.look(t)
 		told := 0
-		err := e.Replay(func(m analysis.Moment) error {
+		err := e.Replay(func(m view.Moment) error {
 			if m.Kind == core.SawFailed && m.To == core.ToAll {
 				told++
 			}

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/hosttest"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 // long is an experiment that lasts some seconds.
@@ -52,7 +52,7 @@ func interrupted(t *testing.T, yaml string, trials int) *experiment {
 func TestInterrupt(t *testing.T) {
 	t.Parallel()
 	x := interrupted(t, learning, 3)
-	e, err := analysis.Open(x.dir)
+	e, err := view.Open(x.dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestAbort(t *testing.T) {
 }
 
 func closing(t *testing.T, x *experiment) bool {
-	e, err := analysis.Open(x.dir)
+	e, err := view.Open(x.dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/hosttest"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 // B-056: a program that prints goes on printing while it is told to pause. What it
@@ -33,7 +33,7 @@ echo '{"score": 4}'
 	hosttest.CheckFinished(t, x.dir, 4)
 	hosttest.CheckReplay(t, x.dir, plugged)
 	told, again := map[core.TrialNo][]uint64{}, 0
-	err := x.look(t).Replay(func(m analysis.Moment) error {
+	err := x.look(t).Replay(func(m view.Moment) error {
 		switch {
 		case m.Kind != core.SawResult:
 		case m.To&core.ToSearcher != 0:

@@ -7,14 +7,14 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/hosttest"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 // look opens what a host has left.
-func (x *experiment) look(t *testing.T) *analysis.Experiment {
+func (x *experiment) look(t *testing.T) *view.Experiment {
 	t.Helper()
-	e, err := analysis.Open(x.dir)
+	e, err := view.Open(x.dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/hosttest"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 var (
@@ -165,7 +165,7 @@ func keepFailed(t *testing.T, x *experiment) {
 // ownAccounts: whatever is recorded was reported by a program, which went on
 // from where a checkpoint was.
 func ownAccounts(t *testing.T, x *experiment) {
-	e, err := analysis.Open(x.dir)
+	e, err := view.Open(x.dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/report/terminal"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 const (
@@ -68,7 +68,7 @@ func (b *Board) Status() report.Status {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s := b.status
-	if s.State == analysis.Running {
+	if s.State == view.Running {
 		s.Elapsed = b.Running()
 	}
 	if b.Hint != nil {
@@ -98,9 +98,9 @@ func (b *Board) Rest() { b.next = time.Unix(1<<40, 0) }
 func (b *Board) Leave() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.status.State == analysis.Running {
+	if b.status.State == view.Running {
 		b.status.Elapsed = b.Running()
-		b.status.State, b.status.Reason, b.status.Ending = analysis.Interrupted, "", ""
+		b.status.State, b.status.Reason, b.status.Ending = view.Interrupted, "", ""
 	}
 	b.left = true
 }
@@ -128,8 +128,8 @@ func (b *Board) Write(always bool) (wait time.Duration) {
 func (b *Board) standing() report.Status {
 	m := b.Machine
 	s := b.status
-	s.Counts, s.Made, s.Planned = map[core.State]int{}, int64(m.Trials()), analysis.Planned(m)
-	for _, state := range analysis.States {
+	s.Counts, s.Made, s.Planned = map[core.State]int{}, int64(m.Trials()), view.Planned(m)
+	for _, state := range view.States {
 		s.Counts[state] = m.Count(state)
 	}
 	outcome, why := m.Outcome()
@@ -140,13 +140,13 @@ func (b *Board) standing() report.Status {
 		s.Ending, s.EndingWhy = ending.String(), why
 	}
 	s.Objective, s.Resources, s.Elapsed = m.Spec().Objectives[0], m.Usage(), time.Duration(m.Now())
-	if no, value, ok := analysis.Best(m, s.Objective, analysis.Last); ok {
+	if no, value, ok := view.Best(m, s.Objective, view.Last); ok {
 		s.Best = &report.Best{Trial: b.Trial(no), Value: value}
 		if _, runs := m.Runs(no); runs > 1 {
 			s.Best.Runs = runs
 		}
 	} else {
-		s.Best, s.NoBest = nil, analysis.NoValue(m, s.Objective.Metric)
+		s.Best, s.NoBest = nil, view.NoValue(m, s.Objective.Metric)
 	}
 	return s
 }
@@ -155,7 +155,7 @@ func (b *Board) standing() report.Status {
 func (b *Board) list() (rows []terminal.Row) {
 	left := map[core.State]int{}
 	missing := 0
-	for _, s := range analysis.States {
+	for _, s := range view.States {
 		left[s] = min(b.Machine.Count(s), boardRows)
 		missing += left[s]
 	}

@@ -15,11 +15,11 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/journal"
-	"github.com/tunehost/tunehost/host/analysis/analysistest"
 	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/view/viewtest"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -34,11 +34,11 @@ func trialsOf(m *core.Machine) func(core.TrialNo) report.Trial {
 // recordOf is the record of an experiment of many results, and what reporters hear.
 func recordOf(t *testing.T) (record string, open func() (*Following, error), events []report.Event) {
 	t.Helper()
-	w := analysistest.New(filepath.Join(t.TempDir(), "test"), []byte("version: 1\nobjective: {metric: accuracy, mode: max}\nspace: {lr: {uniform: [0, 1]}}\ntrials: 120\n"), 1)
+	w := viewtest.New(filepath.Join(t.TempDir(), "test"), []byte("version: 1\nobjective: {metric: accuracy, mode: max}\nspace: {lr: {uniform: [0, 1]}}\ntrials: 120\n"), 1)
 	w.Fails = map[core.TrialNo]string{7: "no luck", 60: "no luck"}
 	w.Start(4)
 	w.Run(-1)
-	w.Host(analysistest.Epoch.Add(time.Hour), 4)
+	w.Host(viewtest.Epoch.Add(time.Hour), 4)
 	w.Run(-1)
 	w.Close()
 	record = w.Dir.Journal()

@@ -8,7 +8,7 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/coretest"
 	"github.com/tunehost/tunehost/core/stat"
-	"github.com/tunehost/tunehost/host/analysis"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 // moves checks that trials went only where arrows lead. One event can take a trial
@@ -189,7 +189,7 @@ func (b *books) best(m *core.Machine) error {
 		return nil
 	}
 	mode := m.Spec().Objectives[0].Mode
-	no, value, ok := analysis.Best(m, m.Spec().Objectives[0], analysis.Last)
+	no, value, ok := view.Best(m, m.Spec().Objectives[0], view.Last)
 	for other := range core.TrialNo(m.Trials()) {
 		s, reported := m.Summary(other, m.Metric("score"))
 		if !reported || math.IsNaN(s.Last) || math.IsInf(s.Last, 0) {

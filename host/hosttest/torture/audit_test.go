@@ -13,9 +13,9 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/core/record"
-	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/hosttest"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 // audit checks an experiment that has come to its end: nothing is lost, doubled,
@@ -27,7 +27,7 @@ func (x *experiment) audit(t testing.TB) {
 	if status, said := x.does(t, "replay", x.dir); status != 0 {
 		t.Errorf("replay ended with status %d: %s", status, said)
 	}
-	e, err := analysis.Open(x.dir)
+	e, err := view.Open(x.dir)
 	must(t, err)
 	defer e.Close()
 	raw := x.recorded(t)
@@ -69,7 +69,7 @@ func (x *experiment) recorded(t testing.TB) map[core.TrialNo][]*core.ResultRepor
 
 // checkEnds: every trial has ended well; where permissions were taken away one may
 // have failed for that.
-func (x *experiment) checkEnds(t testing.TB, e *analysis.Experiment) {
+func (x *experiment) checkEnds(t testing.TB, e *view.Experiment) {
 	t.Helper()
 	m := e.Machine()
 	for no := range core.TrialNo(m.Trials()) {
@@ -80,7 +80,7 @@ func (x *experiment) checkEnds(t testing.TB, e *analysis.Experiment) {
 }
 
 // checkCheckpoints: each that the record names is whole, and nothing else is there.
-func (x *experiment) checkCheckpoints(t testing.TB, e *analysis.Experiment) {
+func (x *experiment) checkCheckpoints(t testing.TB, e *view.Experiment) {
 	t.Helper()
 	needed := map[string]bool{}
 	e.Machine().EachCheckpoint(func(c core.CheckpointRef) {
@@ -193,7 +193,7 @@ func parse(text string) (n uint64) {
 // compare compares a trial's record with its own log: what is recorded was
 // reported, by that attempt, and is there once; what was answered is recorded;
 // attempts went on from what had been saved whole.
-func (x *experiment) compare(t testing.TB, e *analysis.Experiment, no core.TrialNo, raw []*core.ResultReported) {
+func (x *experiment) compare(t testing.TB, e *view.Experiment, no core.TrialNo, raw []*core.ResultReported) {
 	t.Helper()
 	a := x.account(t, e.Trial(no).ID)
 	seen := map[string]bool{}

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/analysis"
 	"github.com/tunehost/tunehost/host/hosttest"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 var (
@@ -188,7 +188,7 @@ func (x *experiment) forPermission(t testing.TB) (failed bool) {
 	if _, err := os.Stat(filepath.Join(x.dir, "experiment.yaml")); errors.Is(err, fs.ErrNotExist) {
 		return false // no host has lived for long enough to begin it
 	}
-	e, err := analysis.Open(x.dir)
+	e, err := view.Open(x.dir)
 	must(t, err)
 	defer e.Close()
 	m := e.Machine()

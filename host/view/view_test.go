@@ -1,4 +1,4 @@
-package analysis_test
+package view_test
 
 import (
 	"encoding/json"
@@ -14,9 +14,9 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/core/stat"
-	"github.com/tunehost/tunehost/host/analysis"
-	"github.com/tunehost/tunehost/host/analysis/analysistest"
 	"github.com/tunehost/tunehost/host/runfile"
+	"github.com/tunehost/tunehost/host/view"
+	"github.com/tunehost/tunehost/host/view/viewtest"
 )
 
 const file = `version: 1
@@ -26,14 +26,14 @@ trials: 4
 checkpoint: {every: 1}
 `
 
-func write(t *testing.T, source string) *analysistest.Writer {
+func write(t *testing.T, source string) *viewtest.Writer {
 	t.Helper()
-	return analysistest.New(filepath.Join(t.TempDir(), "digits"), []byte(source), 7)
+	return viewtest.New(filepath.Join(t.TempDir(), "digits"), []byte(source), 7)
 }
 
-func open(t *testing.T, w *analysistest.Writer) *analysis.Experiment {
+func open(t *testing.T, w *viewtest.Writer) *view.Experiment {
 	t.Helper()
-	e, err := analysis.Open(w.Dir.Path())
+	e, err := view.Open(w.Dir.Path())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func open(t *testing.T, w *analysistest.Writer) *analysis.Experiment {
 	return e
 }
 
-func refresh(t *testing.T, e *analysis.Experiment, want bool) {
+func refresh(t *testing.T, e *view.Experiment, want bool) {
 	t.Helper()
 	if changed, err := e.Refresh(); err != nil || changed != want {
 		t.Fatalf("changed %v, %v; want %v", changed, err, want)
@@ -70,7 +70,7 @@ func TestFollowsARunningExperiment(t *testing.T) {
 		t.Errorf("%d trials run, want 2", n)
 	}
 	refresh(t, e, false)
-	s, err := e.Status(analysistest.Epoch.Add(time.Minute))
+	s, err := e.Status(viewtest.Epoch.Add(time.Minute))
 	if err != nil || s.Elapsed != time.Minute {
 		t.Errorf("the running time goes on: %v, %v", s.Elapsed, err)
 	}
@@ -90,16 +90,16 @@ func TestTimesOverSeveralHosts(t *testing.T) {
 	w := write(t, file)
 	w.Start(1)
 	w.Run(4) // trial 0, and one result of trial 1
-	later := analysistest.Epoch.Add(24 * time.Hour)
+	later := viewtest.Epoch.Add(24 * time.Hour)
 	w.Host(later, 1)
 	w.Run(-1)
 	w.Close()
 	e := open(t, w)
 	zero, one := e.Trial(0), e.Trial(1)
-	if !zero.Started.Equal(analysistest.Epoch) || !zero.Ended.Equal(analysistest.Epoch.Add(3*time.Second)) {
+	if !zero.Started.Equal(viewtest.Epoch) || !zero.Ended.Equal(viewtest.Epoch.Add(3*time.Second)) {
 		t.Errorf("trial 0 from %v to %v", zero.Started, zero.Ended)
 	}
-	if !one.Started.Equal(analysistest.Epoch.Add(3*time.Second)) || !one.Ended.After(later) {
+	if !one.Started.Equal(viewtest.Epoch.Add(3*time.Second)) || !one.Ended.After(later) {
 		t.Errorf("trial 1 from %v to %v", one.Started, one.Ended)
 	}
 }
@@ -111,7 +111,7 @@ func TestResultsOfARestartedTrial(t *testing.T) {
 	w.Iterations = 5
 	w.Start(1)
 	w.Run(3) // the checkpoint is of iteration 2
-	w.Host(analysistest.Epoch.Add(time.Hour), 1)
+	w.Host(viewtest.Epoch.Add(time.Hour), 1)
 	w.Run(-1)
 	w.Close()
 	list, err := open(t, w).Results(0)
@@ -135,7 +135,7 @@ func TestResultsOfARestartedTrial(t *testing.T) {
 	}
 }
 
-func metric(list []analysis.Metric, name string) (float64, bool) {
+func metric(list []view.Metric, name string) (float64, bool) {
 	for _, m := range list {
 		if m.Name == name {
 			return m.Value, true
@@ -145,7 +145,7 @@ func metric(list []analysis.Metric, name string) (float64, bool) {
 }
 
 // values reports one value each iteration, as the test says.
-func values(t *testing.T, mode string, list [][]float64) *analysis.Experiment {
+func values(t *testing.T, mode string, list [][]float64) *view.Experiment {
 	t.Helper()
 	w := write(t, strings.Replace(file, "max}", mode+"}", 1))
 	w.Iterations = uint64(len(list[0]))
@@ -161,15 +161,15 @@ func TestBestByScope(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	e := values(t, "max", [][]float64{{5, 1, 2}, {3, 3, 3}, {1, 2, 4}, {nan, inf, nan}})
 	for _, c := range []struct {
-		scope analysis.Scope
+		scope view.Scope
 		mode  string
 		want  core.TrialNo
 		value float64
 	}{
-		{"", "", 2, 4}, {analysis.Last, "", 2, 4}, {analysis.Min, "", 1, 3}, {analysis.Max, "", 0, 5}, {analysis.Mean, "", 1, 3},
-		{analysis.Mean5, "", 1, 3}, {analysis.All, "", 0, 5}, {analysis.Last, "min", 0, 2}, {analysis.All, "min", 0, 1}, {analysis.Max, "min", 1, 3},
+		{"", "", 2, 4}, {view.Last, "", 2, 4}, {view.Min, "", 1, 3}, {view.Max, "", 0, 5}, {view.Mean, "", 1, 3},
+		{view.Mean5, "", 1, 3}, {view.All, "", 0, 5}, {view.Last, "min", 0, 2}, {view.All, "min", 0, 1}, {view.Max, "min", 1, 3},
 	} {
-		best, ok, err := e.Best(analysis.Query{Scope: c.scope, Mode: c.mode})
+		best, ok, err := e.Best(view.Query{Scope: c.scope, Mode: c.mode})
 		if err != nil || !ok || best.Number != c.want || best.Value != c.value {
 			t.Errorf("%q %s: trial %d with %v, %v, %v; want trial %d with %v", c.scope, c.mode, best.Number, best.Value, ok, err, c.want, c.value)
 		}
@@ -178,7 +178,7 @@ func TestBestByScope(t *testing.T) {
 
 func TestBestOfNothing(t *testing.T) {
 	e := values(t, "min", [][]float64{{math.NaN()}, {math.Inf(-1)}, {math.NaN()}, {math.NaN()}})
-	if best, ok, err := e.Best(analysis.Query{}); ok || err != nil {
+	if best, ok, err := e.Best(view.Query{}); ok || err != nil {
 		t.Errorf("best is %+v, %v", best, err)
 	}
 }
@@ -195,7 +195,7 @@ func TestFront(t *testing.T) {
 	e := open(t, w)
 	for _, modes := range [][2]stat.Mode{{stat.Min, stat.Min}, {stat.Max, stat.Min}, {stat.Max, stat.Max}} {
 		objectives := []core.Objective{{Metric: "a", Mode: modes[0]}, {Metric: "b", Mode: modes[1]}}
-		got := analysis.Front(e.Machine(), objectives, analysis.Last)
+		got := view.Front(e.Machine(), objectives, view.Last)
 		if want := slowFront(points, modes); !slices.Equal(got, want) {
 			t.Errorf("%v: %v, want %v", modes, got, want)
 		}
@@ -296,7 +296,7 @@ func copyFiles(t *testing.T, from, to string) {
 }
 
 func TestNoExperiment(t *testing.T) {
-	if _, err := analysis.Open(t.TempDir()); !errors.Is(err, runfile.ErrNone) {
+	if _, err := view.Open(t.TempDir()); !errors.Is(err, runfile.ErrNone) {
 		t.Error(err)
 	}
 }
@@ -316,7 +316,7 @@ func TestDamageIsTold(t *testing.T) {
 	if err := os.WriteFile(segment, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err = analysis.Open(w.Dir.Path())
+	_, err = view.Open(w.Dir.Path())
 	var bad *journal.CorruptError
 	if !errors.As(err, &bad) || bad.Offset == 0 || !strings.Contains(err.Error(), w.Dir.Journal()) {
 		t.Error(err)

@@ -1,7 +1,7 @@
-// Package analysistest writes the directories that experiments leave behind,
+// Package viewtest writes the directories that experiments leave behind,
 // without running anything: a machine, a record and a trainable that is a
 // formula. It is for tests of what reads experiments.
-package analysistest
+package viewtest
 
 import (
 	"errors"

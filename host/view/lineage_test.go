@@ -1,4 +1,4 @@
-package analysis_test
+package view_test
 
 import (
 	"fmt"
@@ -6,22 +6,22 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/analysis"
-	"github.com/tunehost/tunehost/host/analysis/analysistest"
+	"github.com/tunehost/tunehost/host/view"
+	"github.com/tunehost/tunehost/host/view/viewtest"
 )
 
-func explore(w *analysistest.Writer, trial, donor core.TrialNo, iteration uint64, params string) {
+func explore(w *viewtest.Writer, trial, donor core.TrialNo, iteration uint64, params string) {
 	w.Event(&core.SchedulerDecided{Commands: []core.Command{{Kind: core.Exploit, Trial: trial, Donor: donor, Iteration: iteration, Params: []byte(params)}}})
 }
 
-func brief(l *analysis.Lineage) (text string) {
+func brief(l *view.Lineage) (text string) {
 	for i, s := range l.Stretches {
 		text += fmt.Sprintf("%d: trial %d, %d to %d, parent %d\n", i, s.Trial, s.From, s.To, s.Parent)
 	}
 	return text
 }
 
-func lineage(t *testing.T, e *analysis.Experiment) *analysis.Lineage {
+func lineage(t *testing.T, e *view.Experiment) *view.Lineage {
 	t.Helper()
 	l, err := e.Lineage()
 	if err != nil {
@@ -39,9 +39,9 @@ func TestLineageAcrossHosts(t *testing.T) {
 	w.Run(2)
 	explore(w, 0, 1, 1, `{"lr":0.5,"units":3}`)
 	w.Run(0)
-	w.Host(analysistest.Epoch.Add(time.Hour), 2)
+	w.Host(viewtest.Epoch.Add(time.Hour), 2)
 	w.Run(2)
-	w.Host(analysistest.Epoch.Add(2*time.Hour), 2)
+	w.Host(viewtest.Epoch.Add(2*time.Hour), 2)
 	w.Run(1)
 	w.Crash()
 	l := lineage(t, open(t, w))

@@ -1,12 +1,12 @@
-package analysis_test
+package view_test
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
 
-	"github.com/tunehost/tunehost/host/analysis"
-	"github.com/tunehost/tunehost/host/analysis/analysistest"
+	"github.com/tunehost/tunehost/host/view"
+	"github.com/tunehost/tunehost/host/view/viewtest"
 )
 
 // BenchmarkOpen reads 100,000 trials with 2,700,000 results; the limit is 5 s.
@@ -15,7 +15,7 @@ func BenchmarkOpen(b *testing.B) {
 	dir := large(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		e, err := analysis.Open(dir)
+		e, err := view.Open(dir)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -27,7 +27,7 @@ func BenchmarkOpen(b *testing.B) {
 
 // BenchmarkTrials makes the table of 100,000 trials.
 func BenchmarkTrials(b *testing.B) {
-	e, err := analysis.Open(large(b))
+	e, err := view.Open(large(b))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -42,13 +42,13 @@ func BenchmarkTrials(b *testing.B) {
 
 // BenchmarkBest finds the best of them.
 func BenchmarkBest(b *testing.B) {
-	e, err := analysis.Open(large(b))
+	e, err := view.Open(large(b))
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer e.Close()
 	for b.Loop() {
-		if _, ok, err := e.Best(analysis.Query{}); !ok || err != nil {
+		if _, ok, err := e.Best(view.Query{}); !ok || err != nil {
 			b.Fatal(ok, err)
 		}
 	}
@@ -61,7 +61,7 @@ func large(b *testing.B) string {
 	if os.Getenv("TUNEHOST_BENCH_TRIALS") == "small" {
 		trials = "1000"
 	}
-	w := analysistest.New(dir, []byte("version: 1\nobjective: {metric: accuracy, mode: max}\nspace: {lr: {loguniform: [1e-4, 1]}, layers: {int: [1, 3]}}\ntrials: "+trials+"\n"), 1)
+	w := viewtest.New(dir, []byte("version: 1\nobjective: {metric: accuracy, mode: max}\nspace: {lr: {loguniform: [1e-4, 1]}, layers: {int: [1, 3]}}\ntrials: "+trials+"\n"), 1)
 	w.Iterations = 27
 	w.Start(64)
 	w.Run(-1)

@@ -1,4 +1,4 @@
-package analysis
+package view
 
 import (
 	"fmt"

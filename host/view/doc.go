@@ -1,8 +1,8 @@
-// Package analysis reads experiments: their status, trials, best trials and
+// Package view reads experiments: their status, trials, best trials and
 // results, while they run, after they have ended, and after a crash (B-124).
 //
-//	e, err := analysis.Open("results/digits")
-//	best, ok, err := e.Best(analysis.Query{})
+//	e, err := view.Open("results/digits")
+//	best, ok, err := e.Best(view.Query{})
 //
 // An experiment's journal is the only truth; Open runs it through a machine of
 // its own, and Refresh adds what was recorded since. Nothing is locked or
@@ -11,4 +11,4 @@
 //
 // [Best] and [Front] rank the trials of any machine, also the host's own, so
 // that everybody names the same trial.
-package analysis
+package view

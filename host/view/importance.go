@@ -1,4 +1,4 @@
-package analysis
+package view
 
 import (
 	"cmp"
@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/analysis/importance"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/view/importance"
 )
 
 // leastTrials is how many trials importance needs.
