@@ -176,6 +176,7 @@ func (m *Machine) forget(no TrialNo) {
 	m.dropState(no)
 	m.forgo(no)
 	delete(m.stopsAt, no)
+	delete(m.losses, no)
 }
 
 // setAside takes a trial off that is to go on: but one that had said Done has
@@ -261,17 +262,30 @@ func (m *Machine) backToQueue(no TrialNo, l *live) {
 }
 
 // nodeLost ends an attempt whose node is gone. The trial goes on elsewhere, which is not
-// a failure, unless this has happened to it too often (B-075).
+// a failure, unless this has happened to it too often (B-075). An attempt that had ended
+// lost nothing, as far as its checkpoints can still be taken.
 func (m *Machine) nodeLost(no TrialNo) {
 	l := m.liveOf(no)
-	if l.intent == noIntent && m.losses[no] < m.spec.Lost {
-		if m.losses == nil {
-			m.losses = map[TrialNo]uint32{}
-		}
-		m.losses[no]++
+	if l.over && m.since(RulesV2) {
+		l.nodeGone = true
+		return
+	}
+	if l.intent == noIntent && m.mayLose(no) {
 		l.intent, l.lost = toRequeue, true
 	}
 	m.attemptOver(no, &AttemptEnded{Error: textNodeLost})
+}
+
+// mayLose counts the loss of a node, unless it is one too many.
+func (m *Machine) mayLose(no TrialNo) bool {
+	if m.losses[no] >= m.spec.Lost {
+		return false
+	}
+	if m.losses == nil {
+		m.losses = map[TrialNo]uint32{}
+	}
+	m.losses[no]++
+	return true
 }
 
 const textNodeLost = "node lost"

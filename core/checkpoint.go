@@ -165,6 +165,8 @@ func (e *SaveFailed) apply(m *Machine) {
 		l.missing = true
 	case e.ID == l.holding:
 		m.stateLost(e.Trial, e.Error)
+	case handed && l.nodeGone && l.end.Error == "" && m.mayLose(e.Trial):
+		l.missing, l.lost = true, true
 	case m.closing.atOnce: // it was killed while it saved, and goes on from an older one
 	case !l.over && (l.intent == noIntent || l.intent.pauses()), handed && l.endedWell():
 		m.stopAttempt(e.Trial, toFail, "its checkpoint could not be saved: "+e.Error)

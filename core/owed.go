@@ -56,7 +56,7 @@ func (m *Machine) runsAgain(no TrialNo, l *live, e *AttemptEnded) bool {
 	}
 	t := &m.trials[no]
 	lost := "its checkpoint of iteration " + strconv.FormatUint(t.iteration, 10) +
-		" is lost, because the host died before it was kept; "
+		" is lost, because " + l.whoDied() + " before it was kept; "
 	switch {
 	case m.endsForGood() || l.byUser:
 		if l.missing {
@@ -74,6 +74,14 @@ func (m *Machine) runsAgain(no TrialNo, l *live, e *AttemptEnded) bool {
 	l.last = false
 	m.backToQueue(no, l)
 	return true
+}
+
+// whoDied is why a checkpoint is missing that had been handed over.
+func (l *live) whoDied() string {
+	if l.lost {
+		return "its node was lost"
+	}
+	return "the host died"
 }
 
 // cutOff says whether an attempt that died with its host may have been at its clean-up: it

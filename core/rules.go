@@ -18,6 +18,8 @@ const (
 	//   - A checkpoint that is under way when the host dies is taken again by the next
 	//     one, before its trial ends or goes on. Where it is not there, the trial runs
 	//     again from the one before.
+	//   - A trial whose attempt had ended when its node was lost waits for the checkpoints
+	//     that it handed over, and runs again only where one is lost (B-075).
 	//   - A trial that was stopped by the scheduler or a rule, or that said Done, and whose
 	//     end nobody has seen when the host dies, runs again from its last checkpoint up to
 	//     where it was stopped, so that it cleans up. One that never reported, that the user

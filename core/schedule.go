@@ -277,12 +277,14 @@ func (e *NodeLeft) apply(m *Machine) {
 	}
 }
 
-// lostWith returns what ran on a node; none of it holds anything any more, so
-// that nobody is told to stop what is gone.
+// lostWith returns what ran on a node; none of it that still ran holds anything any more,
+// so that nobody is told to stop what is gone.
 func (m *Machine) lostWith(node uint32) (lost []TrialNo) {
 	for i := range m.lives {
 		if l := &m.lives[i]; l.placed && standsOn(l.placement, node) {
-			m.release(l)
+			if !l.over || !m.since(RulesV2) {
+				m.release(l)
+			}
 			lost = append(lost, l.trial)
 		}
 	}

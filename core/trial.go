@@ -126,6 +126,7 @@ type live struct {
 	missing   bool    // a checkpoint that was to be taken again is not there
 	byUser    bool    // the intent is the user's
 	lost      bool    // with its node
+	nodeGone  bool    // its node was lost after the attempt had ended
 	verdict   Verdict // decided, and not yet carried out
 	end       AttemptEnded
 	saving    uint32

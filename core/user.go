@@ -66,7 +66,6 @@ func (e *TrialReset) apply(m *Machine) {
 		t.reason = m.text(why)
 	}
 	t.failures, t.noRestore, t.noStart, t.dropped = 0, e.Scratch || e.Fresh, false, false
-	delete(m.losses, e.Trial)
 	if e.Fresh {
 		m.leaveDir(e.Trial)
 	}

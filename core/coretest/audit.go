@@ -3,6 +3,7 @@ package coretest
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/tunehost/tunehost/core"
@@ -110,7 +111,7 @@ func (a *audit) before(_ int64, e core.Event) {
 		delete(a.nodes, e.ID)
 		for _, t := range a.trials {
 			if t.standsOn(e.ID) {
-				t.over()
+				a.nodeGone(t, e.ID)
 			}
 		}
 	case *core.AttemptEnded:
@@ -195,6 +196,24 @@ func (a *audit) beforePlugin(e core.Event) {
 		}
 	}
 }
+
+// nodeGone ends what ran on a node. An attempt that had ended before waits for its
+// checkpoints, and holds nothing there any more.
+func (a *audit) nodeGone(t *account, id uint32) {
+	if !t.ended || a.spec.Rules < core.RulesV2 {
+		t.over()
+		return
+	}
+	t.slots = slices.Clone(t.slots)
+	for i := range t.slots {
+		if t.slots[i].Node == id {
+			t.slots[i].Node = nowhere
+		}
+	}
+}
+
+// nowhere is no node's number.
+const nowhere = math.MaxUint32
 
 // resets says whether a trial is to run again: one that failed, or one that was
 // ended before its first attempt.

@@ -25,6 +25,7 @@ type keeper struct {
 	needed  bool
 	reach   []config.MetricRule // rules over such fields
 	courses map[core.TrialNo]*course
+	limit   int // of courses: at as many, those of attempts that are over go
 }
 
 // course is what a trial's present attempt has done.
@@ -62,6 +63,7 @@ func (k *keeper) result(m *core.Machine, no core.TrialNo, attempt uint32, each f
 	}
 	c := k.courses[no]
 	if c == nil {
+		k.limit = sweep(k.courses, k.limit, func(no core.TrialNo) bool { return m.State(no) != core.Running })
 		c = &course{sums: totals.New()}
 		k.courses[no] = c
 	}
@@ -71,6 +73,24 @@ func (k *keeper) result(m *core.Machine, no core.TrialNo, attempt uint32, each f
 	}
 	each(c.sums.Add)
 }
+
+// sweep takes what nobody needs any more out of a map that has as many entries as its
+// limit, and returns the next limit: so that the map stays as large as what is needed,
+// and no result costs a walk over all of it.
+func sweep[T any](entries map[core.TrialNo]T, limit int, over func(core.TrialNo) bool) int {
+	if len(entries) < limit {
+		return limit
+	}
+	for no := range entries {
+		if over(no) {
+			delete(entries, no)
+		}
+	}
+	return max(2*len(entries), minSweep)
+}
+
+// minSweep is how many entries are not worth a walk.
+const minSweep = 64
 
 // fields are the host's own of a result that was taken in.
 func (k *keeper) fields(m *core.Machine, x *inbox.Result) map[string]float64 {

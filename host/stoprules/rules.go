@@ -24,6 +24,7 @@ type Rules struct {
 	strict  []config.MetricRule // {above: x}, {below: x}
 	kept    keeper              // of the host's own fields
 	plateau map[core.TrialNo]*plateau
+	limit   int // of plateaus: at as many, those of trials that have ended go
 	overall *summit
 	best    float64
 	results int64
@@ -90,7 +91,7 @@ func (r *Rules) Result(m *core.Machine, number func(metric string) core.MetricID
 				count(y.Name, y.Value)
 			}
 		})
-		flat, spent := r.learn(x.Trial, func(name string) float64 { return metric(x.Metrics, name) })
+		flat, spent := r.learn(m, x.Trial, func(name string) float64 { return metric(x.Metrics, name) })
 		e.Stop = r.stopReason(m, x, flat)
 		e.StopAll = r.budgetReason(m, spent)
 	}
@@ -108,19 +109,20 @@ func (r *Rules) Recall(m *core.Machine, e core.Event) {
 			count(m.MetricName(y.ID), y.Value)
 		}
 	})
-	r.learn(x.Trial, func(name string) float64 { return recorded(x.Metrics, m.Metric(name)) })
+	r.learn(m, x.Trial, func(name string) float64 { return recorded(x.Metrics, m.Metric(name)) })
 }
 
 // learn takes in a result, and says whether the trial or the experiment is on a plateau
 // with it.
-func (r *Rules) learn(no core.TrialNo, value func(metric string) float64) (trial, all bool) {
+func (r *Rules) learn(m *core.Machine, no core.TrialNo, value func(metric string) float64) (trial, all bool) {
 	r.results++
 	if o := r.file.Objectives; len(o) > 0 {
 		r.improve(value(o[0].Metric))
 	}
 	if p := r.stop.Plateau; p != nil {
 		t := r.plateau[no]
-		if t == nil {
+		if t == nil { // one that failed may go on after a reset
+			r.limit = sweep(r.plateau, r.limit, func(no core.TrialNo) bool { return m.State(no) == core.Terminated })
 			t = &plateau{level: level{rule: *p}}
 			r.plateau[no] = t
 		}

@@ -1,6 +1,7 @@
 package stoprules
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/tunehost/tunehost/core"
@@ -102,5 +103,40 @@ func TestOnlyWhatCounts(t *testing.T) {
 	report(scored(0, 1, 5)) // after the stop
 	if stopped != 1 || live.results != 3 || recalled.results != 3 {
 		t.Errorf("stopped %d times after %d results, %d recalled; want once after 3", stopped, live.results, recalled.results)
+	}
+}
+
+// TestForgetsWhatIsOver: what the rules know of trials does not grow with those that have
+// ended, for the host that hears of results as for the one that finds them in the record.
+func TestForgetsWhatIsOver(t *testing.T) {
+	m, iterations := world(t), 5.0
+	m.Apply(3, &core.SettingsChanged{Spec: core.Spec{Trials: -1, Concurrency: 2, Quiet: true, Request: m.Spec().Request, Objectives: m.Spec().Objectives}})
+	file := &config.Experiment{Stop: config.Stop{Plateau: &config.Plateau{Metric: "score", Last: 3},
+		Metrics: []config.MetricRule{{Metric: sinceIterations, Reach: &iterations}}}}
+	live, recalled := New(file), New(file)
+	for no := core.TrialNo(0); no < 2000; no++ {
+		if m.State(no) != core.Running {
+			t.Fatalf("trial %d is %s", no, m.State(no))
+		}
+		e := *live.Result(m, func(string) core.MetricID { return 1 }, scored(no, 1, 5).Result)
+		recalled.Recall(m, &e)
+		m.Apply(4, &e)
+		answer(m, m.Apply(4, &core.AttemptEnded{Trial: no, Attempt: 1}))
+	}
+	for _, n := range []int{len(live.kept.courses), len(live.plateau), len(recalled.kept.courses), len(recalled.plateau)} {
+		if n > 2*minSweep {
+			t.Errorf("%d trials are known, of which 2 run", n)
+		}
+	}
+}
+
+// answer gives the machine the suggestions that it asks for.
+func answer(m *core.Machine, actions []core.Action) {
+	for _, a := range actions {
+		if a, ok := a.(core.AskSearcher); ok {
+			some := slices.Repeat([]core.Suggestion{{Params: []byte("{}")}}, a.Count)
+			answer(m, m.Apply(4, &core.SuggestionsReceived{Ask: a.Ask, Suggestions: some}))
+			return
+		}
 	}
 }
