@@ -2,11 +2,13 @@ package lattice
 
 import (
 	"go/ast"
+	"go/build"
 	"go/importer"
 	"go/parser"
 	"go/token"
 	"go/types"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -74,7 +76,21 @@ func parsed(t *testing.T, dir string) (*token.FileSet, []*ast.File) {
 	return fset, list
 }
 
+// goroot tells the importer where the standard library is: a test that is built with
+// -trimpath does not know.
+func goroot(t *testing.T) {
+	if build.Default.GOROOT != "" {
+		return
+	}
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	build.Default.GOROOT = strings.TrimSpace(string(root))
+}
+
 func typed(t *testing.T, name string, fset *token.FileSet, syntax []*ast.File) *types.Info {
+	goroot(t)
 	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{}}
 	config := types.Config{Importer: importer.ForCompiler(fset, "source", nil)}
 	if _, err := config.Check(name, fset, syntax, info); err != nil {
