@@ -7,8 +7,6 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-func TestPlugin(t *testing.T) { schedtest.Plugin(t, Plugin) }
-
 // B-009, B-010, B-015, B-019
 func TestStories(t *testing.T) {
 	schedtest.Stories(t, Plugin, &space.Space{}, "testdata")

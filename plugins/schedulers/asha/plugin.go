@@ -1,13 +1,10 @@
 package asha
 
 import (
-	"errors"
-	"fmt"
-
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/hold"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/objective"
-	"github.com/tunehost/tunehost/plugins/schedulers/internal/option"
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/option"
 )
 
 // Plugin is the scheduler as it is served.
@@ -17,50 +14,18 @@ var Plugin = sdk.SchedulerPlugin{
 		Name:    "asha",
 		Version: "1.0.0",
 		Summary: "Asynchronous successive halving: only the best fraction at each milestone trains on.",
-		Options: []byte(schema),
+		Options: declared.Schema(),
 	},
 	Open: open,
 }
 
-const schema = `{
-  "$schema": "https://json-schema.org/draft/2020-12/schema",
-  "type": "object",
-  "additionalProperties": false,
-  "properties": {
-    "max": {
-      "type": "integer", "minimum": 1, "default": 100,
-      "description": "iterations after which a trial is finished"
-    },
-    "grace": {
-      "type": "integer", "minimum": 1, "default": 1,
-      "description": "iterations before which no trial is stopped: the first rung"
-    },
-    "reduction_factor": {
-      "type": "integer", "minimum": 2, "default": 3,
-      "description": "one in so many trials goes on at each rung"
-    },
-    "brackets": {
-      "type": "integer", "minimum": 1, "default": 1,
-      "description": "bracket s starts at rung s; trials are spread over them"
-    },
-    "type": {
-      "enum": ["stopping", "promotion"], "default": "stopping",
-      "description": "stopping ends trials at rungs; promotion pauses them there and wakes the best, which needs checkpoints"
-    },
-    "objective": {
-      "type": "string", "default": "",
-      "description": "the metric that is compared; needed when there are several objectives"
-    }
-  }
-}`
-
 type options struct {
-	Max       uint64 `json:"max"`
-	Grace     uint64 `json:"grace"`
-	Factor    uint64 `json:"reduction_factor"`
-	Brackets  int    `json:"brackets"`
-	Type      string `json:"type"`
-	Objective string `json:"objective"`
+	Max       uint64
+	Grace     uint64
+	Factor    uint64
+	Brackets  int
+	Type      string
+	Objective string
 }
 
 const (
@@ -68,9 +33,26 @@ const (
 	promotion = "promotion"
 )
 
+var declared = option.Declare(func(o *options) []option.Option {
+	return []option.Option{
+		option.Int("max", &o.Max, 100, option.From(1),
+			"Iterations after which a trial is finished."),
+		option.Int("grace", &o.Grace, 1, option.From(1),
+			"Iterations before which no trial is stopped: the first rung."),
+		option.Int("reduction_factor", &o.Factor, 3, option.From(2),
+			"One in so many trials goes on at each rung."),
+		option.Int("brackets", &o.Brackets, 1, option.From(1),
+			"Bracket s starts at rung s, so that trials that start badly are given longer; trials are spread over them."),
+		option.Enum("type", &o.Type, stopping,
+			"Stopping ends trials at rungs; promotion pauses them there and wakes the best, which needs checkpoints.",
+			stopping, promotion),
+		objective.Option(&o.Objective),
+	}
+})
+
 func open(p sdk.Problem, data []byte) (sdk.Scheduler, sdk.Traits, error) {
-	o := options{Max: 100, Grace: 1, Factor: 3, Brackets: 1, Type: stopping}
-	if err := option.Decode(data, &o); err != nil {
+	o, err := declared.Read(data)
+	if err != nil {
 		return nil, sdk.Traits{}, err
 	}
 	if err := o.check(); err != nil {
@@ -84,22 +66,13 @@ func open(p sdk.Problem, data []byte) (sdk.Scheduler, sdk.Traits, error) {
 	return s, sdk.Traits{RunAhead: 1, Saves: o.Type == promotion}, nil
 }
 
-// maxIterations is the largest number that every language's float64 counts to.
-const maxIterations = 1 << 53
-
+// check is about options that depend on others.
 func (o options) check() error {
-	switch {
-	case o.Max < 1 || o.Max > maxIterations:
-		return fmt.Errorf("option max: %d is not in 1..2^53", o.Max)
-	case o.Grace < 1 || o.Grace > o.Max:
-		return fmt.Errorf("option grace: %d is not in 1..max, which is %d", o.Grace, o.Max)
-	case o.Factor < 2 || o.Factor > maxIterations:
-		return errors.New("option reduction_factor: want 2 or more")
-	case o.Type != stopping && o.Type != promotion:
-		return fmt.Errorf("option type: %q is neither stopping nor promotion", o.Type)
+	if o.Grace > o.Max {
+		return option.Wrong("grace", o.Grace, "1 to max, which is %d", o.Max)
 	}
-	if n := len(rungs(o)); o.Brackets < 1 || o.Brackets > n {
-		return fmt.Errorf("option brackets: %d is not in 1..%d, the number of rungs from grace to max", o.Brackets, n)
+	if n := len(rungs(o)); o.Brackets > n {
+		return option.Wrong("brackets", o.Brackets, "1 to %d, the number of rungs from grace to max", n)
 	}
 	return nil
 }

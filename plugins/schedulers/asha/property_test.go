@@ -1,7 +1,6 @@
 package asha
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -49,11 +48,7 @@ func drawSim(t *rapid.T, o options) schedtest.Sim {
 }
 
 func (o options) open(t *rapid.T, trials int) sdk.Scheduler {
-	data, err := json.Marshal(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, _, err := Plugin.Open(schedtest.Problem(trials), data)
+	s, _, err := Plugin.Open(schedtest.Problem(trials), declared.JSON(o))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,8 +3,8 @@ package fifo
 import (
 	"context"
 
-	"github.com/tunehost/tunehost/plugins/schedulers/internal/option"
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/option"
 )
 
 // Plugin is the scheduler as it is served.
@@ -14,23 +14,19 @@ var Plugin = sdk.SchedulerPlugin{
 		Name:    "fifo",
 		Version: "1.0.0",
 		Summary: "Lets every trial train to its end, in the order of creation.",
-		Options: []byte(schema),
+		Options: declared.Schema(),
 	},
 	Open: open,
 }
 
-const schema = `{
-  "$schema": "https://json-schema.org/draft/2020-12/schema",
-  "type": "object",
-  "additionalProperties": false,
-  "properties": {}
-}`
+// declared says that there are no options.
+var declared = option.Declare(func(*struct{}) []option.Option { return nil })
 
 // runAhead is plenty: nothing that a trial reports is ever decided.
 const runAhead = 16
 
 func open(_ sdk.Problem, options []byte) (sdk.Scheduler, sdk.Traits, error) {
-	if err := option.Decode(options, &struct{}{}); err != nil {
+	if _, err := declared.Read(options); err != nil {
 		return nil, sdk.Traits{}, err
 	}
 	return scheduler{}, sdk.Traits{Quiet: true, RunAhead: runAhead}, nil

@@ -9,8 +9,6 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-func TestPlugin(t *testing.T) { schedtest.Plugin(t, Plugin) }
-
 func TestDecidesNothing(t *testing.T) {
 	s, traits, err := Plugin.Open(schedtest.Problem(1), nil)
 	if err != nil || !traits.Quiet || traits.RunAhead != 16 {

@@ -3,8 +3,8 @@ package hyperband
 import (
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/halving"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/objective"
-	"github.com/tunehost/tunehost/plugins/schedulers/internal/option"
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/option"
 )
 
 // Plugin is the scheduler as it is served.
@@ -14,43 +14,30 @@ var Plugin = sdk.SchedulerPlugin{
 		Name:    "hyperband",
 		Version: "1.0.0",
 		Summary: "Synchronous Hyperband: brackets of trials that halve together at milestones.",
-		Options: []byte(schema),
+		Options: declared.Schema(),
 	},
 	Open: open,
 }
 
-const schema = `{
-  "$schema": "https://json-schema.org/draft/2020-12/schema",
-  "type": "object",
-  "additionalProperties": false,
-  "properties": {
-    "max": {
-      "type": "integer", "minimum": 1, "default": 81,
-      "description": "iterations after which a trial is finished"
-    },
-    "reduction_factor": {
-      "type": "integer", "minimum": 2, "default": 3,
-      "description": "one in so many trials goes on at each halving"
-    },
-    "objective": {
-      "type": "string", "default": "",
-      "description": "the metric that is compared; needed when there are several objectives"
-    }
-  }
-}`
-
 type options struct {
-	Max       uint64 `json:"max"`
-	Factor    uint64 `json:"reduction_factor"`
-	Objective string `json:"objective"`
+	Max       uint64
+	Factor    uint64
+	Objective string
 }
 
-func open(p sdk.Problem, data []byte) (sdk.Scheduler, sdk.Traits, error) {
-	o := options{Max: 81, Factor: 3}
-	if err := option.Decode(data, &o); err != nil {
-		return nil, sdk.Traits{}, err
+var declared = option.Declare(func(o *options) []option.Option {
+	return []option.Option{
+		option.Int("max", &o.Max, 81, option.From(1),
+			"Iterations after which a trial is finished: those of one that survives."),
+		option.Int("reduction_factor", &o.Factor, 3, option.From(2),
+			"One in so many trials goes on at each halving."),
+		objective.Option(&o.Objective),
 	}
-	if err := halving.Check(o.Max, o.Factor); err != nil {
+})
+
+func open(p sdk.Problem, data []byte) (sdk.Scheduler, sdk.Traits, error) {
+	o, err := declared.Read(data)
+	if err != nil {
 		return nil, sdk.Traits{}, err
 	}
 	compared, err := objective.Choose(p, o.Objective)

@@ -7,10 +7,10 @@ import (
 	"strconv"
 
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/objective"
-	"github.com/tunehost/tunehost/plugins/schedulers/internal/option"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/rung"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/table"
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/option"
 )
 
 // Plugin is the scheduler as it is served.
@@ -20,44 +20,31 @@ var Plugin = sdk.SchedulerPlugin{
 		Name:    "median",
 		Version: "1.0.0",
 		Summary: "Stops trials whose best is worse than the median of the others' means.",
-		Options: []byte(schema),
+		Options: declared.Schema(),
 	},
 	Open: open,
 }
 
-const schema = `{
-  "$schema": "https://json-schema.org/draft/2020-12/schema",
-  "type": "object",
-  "additionalProperties": false,
-  "properties": {
-    "grace": {
-      "type": "integer", "minimum": 1, "default": 4,
-      "description": "iterations before which no trial is stopped and no result counts"
-    },
-    "min_trials": {
-      "type": "integer", "minimum": 1, "default": 3,
-      "description": "other trials that must have reached the iteration"
-    },
-    "objective": {
-      "type": "string", "default": "",
-      "description": "the metric that is compared; needed when there are several objectives"
-    }
-  }
-}`
-
 type options struct {
-	Grace     uint64 `json:"grace"`
-	MinTrials int    `json:"min_trials"`
-	Objective string `json:"objective"`
+	Grace     uint64
+	MinTrials int
+	Objective string
 }
 
-func open(p sdk.Problem, data []byte) (sdk.Scheduler, sdk.Traits, error) {
-	o := options{Grace: 4, MinTrials: 3}
-	if err := option.Decode(data, &o); err != nil {
-		return nil, sdk.Traits{}, err
+var declared = option.Declare(func(o *options) []option.Option {
+	return []option.Option{
+		option.Int("grace", &o.Grace, 4, option.From(1),
+			"Iterations before which no trial is stopped and no result counts, because the first are mostly noise."),
+		option.Int("min_trials", &o.MinTrials, 3, option.From(1),
+			"Other trials that must have reached the iteration."),
+		objective.Option(&o.Objective),
 	}
-	if o.Grace < 1 || o.MinTrials < 1 {
-		return nil, sdk.Traits{}, fmt.Errorf("options grace and min_trials: want 1 or more, got %d and %d", o.Grace, o.MinTrials)
+})
+
+func open(p sdk.Problem, data []byte) (sdk.Scheduler, sdk.Traits, error) {
+	o, err := declared.Read(data)
+	if err != nil {
+		return nil, sdk.Traits{}, err
 	}
 	compared, err := objective.Choose(p, o.Objective)
 	if err != nil {

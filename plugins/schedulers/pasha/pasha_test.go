@@ -3,7 +3,6 @@ package pasha
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"math"
 	"slices"
 	"testing"
@@ -14,8 +13,6 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
-
-func TestPlugin(t *testing.T) { schedtest.Plugin(t, Plugin) }
 
 // B-010, B-015
 func TestStories(t *testing.T) { schedtest.Stories(t, Plugin, &space.Space{}, "testdata") }
@@ -56,11 +53,7 @@ func drawSim(t *rapid.T, o options) schedtest.Sim {
 }
 
 func (o options) open(t *rapid.T, trials int) sdk.Scheduler {
-	data, err := json.Marshal(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, _, err := Plugin.Open(schedtest.Problem(trials), data)
+	s, _, err := Plugin.Open(schedtest.Problem(trials), declared.JSON(o))
 	if err != nil {
 		t.Fatal(err)
 	}

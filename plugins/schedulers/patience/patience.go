@@ -2,14 +2,13 @@ package patience
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/objective"
-	"github.com/tunehost/tunehost/plugins/schedulers/internal/option"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/table"
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/option"
 )
 
 // Plugin is the scheduler as it is served.
@@ -19,54 +18,37 @@ var Plugin = sdk.SchedulerPlugin{
 		Name:    "patience",
 		Version: "1.0.0",
 		Summary: "Stops trials that have stopped improving, or are beyond a limit.",
-		Options: []byte(schema),
+		Options: declared.Schema(),
 	},
 	Open: open,
 }
 
-const schema = `{
-  "$schema": "https://json-schema.org/draft/2020-12/schema",
-  "type": "object",
-  "additionalProperties": false,
-  "properties": {
-    "patience": {
-      "type": "integer", "minimum": 1, "default": 10,
-      "description": "iterations without improvement after which a trial is stopped"
-    },
-    "min_delta": {
-      "type": "number", "minimum": 0, "default": 0,
-      "description": "an improvement is better than the best so far by more than this"
-    },
-    "grace": {
-      "type": "integer", "minimum": 1, "default": 1,
-      "description": "iterations before which no trial is stopped"
-    },
-    "limit": {
-      "type": ["number", "null"], "default": null,
-      "description": "trials that report a worse value of the metric are stopped; null: none"
-    },
-    "objective": {
-      "type": "string", "default": "",
-      "description": "the metric that is judged; needed when there are several objectives"
-    }
-  }
-}`
-
 type options struct {
-	Patience  uint64   `json:"patience"`
-	MinDelta  float64  `json:"min_delta"`
-	Grace     uint64   `json:"grace"`
-	Limit     *float64 `json:"limit"`
-	Objective string   `json:"objective"`
+	Patience  uint64
+	MinDelta  float64
+	Grace     uint64
+	Limit     *float64
+	Objective string
 }
 
-func open(p sdk.Problem, data []byte) (sdk.Scheduler, sdk.Traits, error) {
-	o := options{Patience: 10, Grace: 1}
-	if err := option.Decode(data, &o); err != nil {
-		return nil, sdk.Traits{}, err
+var declared = option.Declare(func(o *options) []option.Option {
+	return []option.Option{
+		option.Int("patience", &o.Patience, 10, option.From(1),
+			"Iterations without improvement after which a trial is stopped."),
+		option.Float("min_delta", &o.MinDelta, 0, option.From(0),
+			"An improvement is better than the best so far by more than this, in units of the metric."),
+		option.Int("grace", &o.Grace, 1, option.From(1),
+			"Iterations before which no trial is stopped."),
+		option.Of("limit", &o.Limit, nil, option.OrNull(option.Number(option.Any())),
+			"Trials that report a worse value of the metric are stopped at once, after the grace; null: none."),
+		objective.Option(&o.Objective),
 	}
-	if o.Patience < 1 || o.Grace < 1 || o.MinDelta < 0 {
-		return nil, sdk.Traits{}, errors.New("options patience and grace: want 1 or more; min_delta: 0 or more")
+})
+
+func open(p sdk.Problem, data []byte) (sdk.Scheduler, sdk.Traits, error) {
+	o, err := declared.Read(data)
+	if err != nil {
+		return nil, sdk.Traits{}, err
 	}
 	judged, err := objective.Choose(p, o.Objective)
 	if err != nil {

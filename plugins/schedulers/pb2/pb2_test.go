@@ -15,8 +15,6 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-func TestPlugin(t *testing.T) { schedtest.Plugin(t, Plugin) }
-
 // B-010, B-015
 func TestStories(t *testing.T) {
 	schedtest.Stories(t, Plugin, schedtest.Mixed, "testdata")
@@ -180,7 +178,7 @@ func TestModelled(t *testing.T) {
 }
 
 func BenchmarkExplore(b *testing.B) {
-	x, err := evolve.NewPerturber(schedtest.Mixed, evolve.Defaults())
+	x, err := evolve.NewPerturber(schedtest.Mixed, declared.Defaults().Options)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/evolve"
-	"github.com/tunehost/tunehost/plugins/schedulers/internal/option"
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/option"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
@@ -17,25 +17,24 @@ var Plugin = sdk.SchedulerPlugin{
 		Name:    "pb2",
 		Version: "1.1.0",
 		Summary: "Population based bandits: the worst go on from the best, with numbers that a model chooses.",
-		Options: evolve.Schema(own),
+		Options: declared.Schema(),
 	},
 	Open: open,
 }
 
-const own = `    "model": {
-      "type": "array", "items": {"type": "string"}, "default": [],
-      "description": "names of the numbers that the model chooses; empty: all that may change and always exist"
-    },
-`
-
 type options struct {
 	evolve.Options
-	Model []string `json:"model"`
+	Model []string
 }
 
+var declared = option.Declare(func(o *options) []option.Option {
+	return o.Declare(option.Of("model", &o.Model, nil, option.List(option.Text()),
+		"Names of the numbers that the model chooses; empty: all that may change and always exist."))
+})
+
 func open(p sdk.Problem, data []byte) (sdk.Scheduler, sdk.Traits, error) {
-	o := options{Options: evolve.Defaults()}
-	if err := option.Decode(data, &o); err != nil {
+	o, err := declared.Read(data)
+	if err != nil {
 		return nil, sdk.Traits{}, err
 	}
 	compared, explores, err := o.Prepare(p)

@@ -2,8 +2,8 @@ package pbt
 
 import (
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/evolve"
-	"github.com/tunehost/tunehost/plugins/schedulers/internal/option"
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/option"
 )
 
 // Plugin is the scheduler as it is served.
@@ -13,14 +13,16 @@ var Plugin = sdk.SchedulerPlugin{
 		Name:    "pbt",
 		Version: "1.1.0",
 		Summary: "Population based training: the worst go on from the best, with changed parameters.",
-		Options: evolve.Schema(""),
+		Options: declared.Schema(),
 	},
 	Open: open,
 }
 
+var declared = option.Declare(func(o *evolve.Options) []option.Option { return o.Declare() })
+
 func open(p sdk.Problem, data []byte) (sdk.Scheduler, sdk.Traits, error) {
-	o := evolve.Defaults()
-	if err := option.Decode(data, &o); err != nil {
+	o, err := declared.Read(data)
+	if err != nil {
 		return nil, sdk.Traits{}, err
 	}
 	compared, explores, err := o.Prepare(p)

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/tunehost/tunehost/plugins/schedulers/internal/option"
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/option"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
@@ -16,37 +16,31 @@ var Plugin = sdk.SchedulerPlugin{
 		Name:    "pbt-replay",
 		Version: "1.1.0",
 		Summary: "Trains by a schedule of parameters, such as one that pbt has found.",
-		Options: []byte(schema),
+		Options: declared.Schema(),
 	},
 	Open: open,
 }
 
-const schema = `{
-  "$schema": "https://json-schema.org/draft/2020-12/schema",
-  "type": "object",
-  "additionalProperties": false,
-  "properties": {
-    "policy": {
-      "type": "array", "default": [],
-      "description": "from which iteration on which parameters change, and to what",
-      "items": {
-        "type": "object",
-        "additionalProperties": false,
-        "required": ["iteration", "params"],
-        "properties": {
-          "iteration": {"type": "integer", "minimum": 1},
-          "params": {"type": "object"}
-        }
-      }
-    }
-  }
-}`
+type options struct{ Policy []change }
 
-type options struct {
-	Policy []struct {
-		Iteration uint64          `json:"iteration"`
-		Params    json.RawMessage `json:"params"`
-	} `json:"policy"`
+// change is from which iteration on which parameters have which values.
+type change struct {
+	Iteration uint64
+	Params    json.RawMessage
+}
+
+var declared = option.Declare(func(o *options) []option.Option {
+	return []option.Option{
+		option.Of("policy", &o.Policy, nil, option.List(option.Object(declareChange)),
+			"From which iteration on which parameters change, and to what; the others stay."),
+	}
+})
+
+func declareChange(c *change) []option.Option {
+	return []option.Option{
+		option.Int("iteration", &c.Iteration, 0, option.From(1), "The iteration.").Required(),
+		option.Of("params", &c.Params, nil, option.Raw("object"), "The values of the parameters that change.").Required(),
+	}
 }
 
 // entry is a change of parameters.
@@ -56,8 +50,8 @@ type entry struct {
 }
 
 func open(p sdk.Problem, data []byte) (sdk.Scheduler, sdk.Traits, error) {
-	var o options
-	if err := option.Decode(data, &o); err != nil {
+	o, err := declared.Read(data)
+	if err != nil {
 		return nil, sdk.Traits{}, err
 	}
 	policy, err := o.entries(p.Space)
@@ -67,21 +61,18 @@ func open(p sdk.Problem, data []byte) (sdk.Scheduler, sdk.Traits, error) {
 	return &scheduler{space: p.Space, policy: policy}, sdk.Traits{Saves: true}, nil
 }
 
-// maxIterations is the largest number that every language's float64 counts to.
-const maxIterations = 1 << 53
-
 func (o options) entries(s *space.Space) (all []entry, _ error) {
 	last := uint64(0)
 	for i, e := range o.Policy {
-		if e.Iteration <= last || e.Iteration > maxIterations {
-			return nil, fmt.Errorf("option policy: entry %d is at iteration %d; iterations begin at 1 and rise", i+1, e.Iteration)
+		if e.Iteration <= last {
+			return nil, option.Wrong(fmt.Sprintf("policy.%d.iteration", i), e.Iteration, "more than %d, that of the one before", last)
 		}
 		params, err := s.Encode(e.Params)
 		if err == nil {
 			err = s.CheckGiven(params)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("option policy: entry %d: %w", i+1, err)
+			return nil, fmt.Errorf("option \"policy.%d.params\": %w", i, err)
 		}
 		last = e.Iteration
 		all = append(all, entry{e.Iteration, params})

@@ -7,6 +7,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/hold"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/table"
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/option"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
@@ -73,7 +74,7 @@ func (s *scheduler) until(t *trial) uint64 {
 	if t.next < len(s.policy) {
 		return s.policy[t.next].iteration
 	}
-	return maxIterations
+	return option.MaxInt
 }
 
 // change lets a trial that was paused go on from its own checkpoint with the

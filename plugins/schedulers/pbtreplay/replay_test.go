@@ -19,8 +19,6 @@ var two = &space.Space{Params: []space.Param{
 	{Name: "optimizer", Kind: space.Choice, Choices: [][]byte{[]byte(`"adam"`), []byte(`"sgd"`)}},
 }}
 
-func TestPlugin(t *testing.T) { schedtest.Plugin(t, Plugin) }
-
 // B-010, B-107
 func TestStories(t *testing.T) {
 	schedtest.Stories(t, Plugin, two, "testdata")
@@ -148,13 +146,13 @@ func (f *follower) change(trial uint32, out *sdk.Decisions) {
 
 func TestOptions(t *testing.T) {
 	for text, want := range map[string]string{
-		`[{"iteration": 0, "params": {}}]`:                                       "option policy: entry 1 is at iteration 0; iterations begin at 1 and rise",
-		`[{"iteration": 5, "params": {}}, {"iteration": 5, "params": {}}]`:       "option policy: entry 2 is at iteration 5; iterations begin at 1 and rise",
+		`[{"iteration": 0, "params": {}}]`:                                       `option "policy.0.iteration" is 0; allowed: a whole number from 1`,
+		`[{"iteration": 5, "params": {}}, {"iteration": 5, "params": {}}]`:       `option "policy.1.iteration" is 5; allowed: more than 5, that of the one before`,
 		`[{"iteration": 5, "params": {"lrr": 1}}]`:                               "",
 		`[{"iteration": 5, "params": {"lr": 2}}]`:                                "",
 		`[{"iteration": 5}]`:                                                     "",
 		`[{"iteration": 5, "params": {"optimizer": "adam"}, "donor": 3}]`:        "",
-		fmt.Sprintf(`[{"iteration": %d, "params": {}}]`, uint64(math.MaxUint64)): "option policy: entry 1 is at iteration 18446744073709551615; iterations begin at 1 and rise",
+		fmt.Sprintf(`[{"iteration": %d, "params": {}}]`, uint64(math.MaxUint64)): `option "policy.0.iteration" is 18446744073709551615; allowed: a whole number from 1 to 9007199254740992`,
 	} {
 		_, _, err := Plugin.Open(problem(2), []byte(`{"policy": `+text+`}`))
 		if err == nil || want != "" && err.Error() != want {

@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/objective"
-	"github.com/tunehost/tunehost/plugins/schedulers/internal/option"
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/option"
 )
 
 // Plugin is the scheduler as it is served.
@@ -17,56 +17,19 @@ var Plugin = sdk.SchedulerPlugin{
 		Name:    "resources",
 		Version: "1.0.0",
 		Summary: "Gives the resources of trials that have ended to those that still train.",
-		Options: []byte(schema),
+		Options: declared.Schema(),
 	},
 	Open: open,
 }
 
-const schema = `{
-  "$schema": "https://json-schema.org/draft/2020-12/schema",
-  "type": "object",
-  "additionalProperties": false,
-  "properties": {
-    "request": {
-      "type": "object", "default": {},
-      "additionalProperties": {"type": ["number", "string"]},
-      "description": "one slot; empty: what each trial asks for in the experiment"
-    },
-    "slots": {
-      "type": "integer", "minimum": 0, "maximum": 1000000, "default": 0,
-      "description": "how many such requests there is room for; 0: as many as fit, or the experiment's concurrency"
-    },
-    "max": {
-      "type": "integer", "minimum": 0, "default": 0,
-      "description": "how many slots a trial is given at most; 0: all"
-    },
-    "step": {
-      "type": "integer", "minimum": 1, "default": 1,
-      "description": "changes of fewer slots are not made"
-    },
-    "interval": {
-      "type": "integer", "minimum": 1, "default": 10,
-      "description": "iterations between a trial's changes, at least"
-    },
-    "give": {
-      "enum": ["even", "best"], "default": "even",
-      "description": "even: to all alike; best: to the trial with the best last result"
-    },
-    "objective": {
-      "type": "string", "default": "",
-      "description": "the metric that best compares; needed when there are several objectives"
-    }
-  }
-}`
-
 type options struct {
-	Request   request `json:"request"`
-	Slots     int     `json:"slots"`
-	Max       int     `json:"max"`
-	Step      int     `json:"step"`
-	Interval  uint64  `json:"interval"`
-	Give      string  `json:"give"`
-	Objective string  `json:"objective"`
+	Request   request
+	Slots     int
+	Max       int
+	Step      int
+	Interval  uint64
+	Give      string
+	Objective string
 }
 
 const (
@@ -74,15 +37,35 @@ const (
 	best = "best"
 )
 
+// maxSlots keeps amounts of resources within what can be counted.
+const maxSlots = 1_000_000
+
+var declared = option.Declare(func(o *options) []option.Option {
+	return []option.Option{
+		option.Of("request", (*map[string]json.RawMessage)(&o.Request), nil, option.Map(option.Raw("number", "string")),
+			"One slot; empty: what each trial asks for in the experiment."),
+		option.Int("slots", &o.Slots, 0, option.From(0).To(maxSlots),
+			"How many such requests there is room for, for all trials together; "+
+				"0: as many as fit into what there was when the experiment began, or the experiment's concurrency."),
+		option.Int("max", &o.Max, 0, option.From(0),
+			"How many slots a trial is given at most; 0: all."),
+		option.Int("step", &o.Step, 1, option.From(1),
+			"Changes of fewer slots are not made."),
+		option.Int("interval", &o.Interval, 10, option.From(1),
+			"Iterations between a trial's changes, at least."),
+		option.Enum("give", &o.Give, even,
+			"Even: to all trials that live alike; best: each has one, and all others go to the trial with the best last result.",
+			even, best),
+		objective.Option(&o.Objective),
+	}
+})
+
 func open(p sdk.Problem, data []byte) (sdk.Scheduler, sdk.Traits, error) {
-	o := options{Step: 1, Interval: 10, Give: even}
-	if err := option.Decode(data, &o); err != nil {
+	o, err := declared.Read(data)
+	if err != nil {
 		return nil, sdk.Traits{}, err
 	}
 	if err := o.complete(p); err != nil {
-		return nil, sdk.Traits{}, err
-	}
-	if err := o.check(); err != nil {
 		return nil, sdk.Traits{}, err
 	}
 	compared, err := objective.Choose(p, o.Objective)
@@ -117,27 +100,6 @@ func (o *options) complete(p sdk.Problem) error {
 	}
 	if o.Slots == 0 {
 		o.Slots = p.Concurrency
-	}
-	return nil
-}
-
-const (
-	maxSlots      = 1_000_000
-	maxIterations = 1 << 53
-)
-
-func (o options) check() error {
-	switch {
-	case o.Slots < 0 || o.Slots > maxSlots:
-		return fmt.Errorf("option slots: %d is not in 0..%d", o.Slots, maxSlots)
-	case o.Max < 0:
-		return fmt.Errorf("option max: %d is not 0 or more", o.Max)
-	case o.Step < 1:
-		return fmt.Errorf("option step: %d is not 1 or more", o.Step)
-	case o.Interval < 1 || o.Interval > maxIterations:
-		return fmt.Errorf("option interval: %d is not in 1..2^53", o.Interval)
-	case o.Give != even && o.Give != best:
-		return fmt.Errorf("option give: %q is neither even nor best", o.Give)
 	}
 	return nil
 }

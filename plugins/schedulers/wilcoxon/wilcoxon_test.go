@@ -13,8 +13,6 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-func TestPlugin(t *testing.T) { schedtest.Plugin(t, Plugin) }
-
 // B-010, B-015
 func TestStories(t *testing.T) {
 	schedtest.Stories(t, Plugin, &space.Space{}, "testdata")

@@ -10,7 +10,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
-	"github.com/tunehost/tunehost/plugins/sdk/sdktest"
 	"github.com/tunehost/tunehost/plugins/sdk/serve"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 	"github.com/tunehost/tunehost/plugins/searchers/internal/pareto"
@@ -23,10 +22,7 @@ func mustOpen(t testing.TB, s *space.Space) *searcher {
 	return Open(t, Plugin, s, "{}", 1).(*searcher)
 }
 
-func TestInfo(t *testing.T) {
-	if err := sdktest.CheckInfo(Plugin.Info, sdk.KindSearcher); err != nil {
-		t.Error(err)
-	}
+func TestServed(t *testing.T) {
 	if served != serve.CookieKey {
 		t.Errorf("%q is not what processes of plugins have: %q", served, serve.CookieKey)
 	}

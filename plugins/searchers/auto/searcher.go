@@ -7,7 +7,6 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 	"github.com/tunehost/tunehost/plugins/searchers/internal/answer"
-	"github.com/tunehost/tunehost/plugins/searchers/internal/option"
 	"github.com/tunehost/tunehost/plugins/searchers/internal/outcomes"
 )
 
@@ -24,7 +23,7 @@ var Plugin = sdk.SearcherPlugin{
 		Name:    "auto",
 		Version: "1.0.0",
 		Summary: "Chooses among the other searchers by the space, the objectives and how many trials have ended: the one to begin with.",
-		Options: []byte(option.Simple),
+		Options: answer.Simple.Schema(),
 	},
 	Open: open,
 }
@@ -51,7 +50,7 @@ func open(problem sdk.Problem, options []byte) (sdk.Searcher, sdk.Traits, error)
 }
 
 func newSearcher(problem sdk.Problem, options []byte, say func(string)) (*searcher, error) {
-	repeats, err := option.Repeats(options)
+	repeats, err := answer.Simple.Read(options)
 	if err != nil {
 		return nil, err
 	}

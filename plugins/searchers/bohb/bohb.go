@@ -2,10 +2,10 @@ package bohb
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/option"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 	"github.com/tunehost/tunehost/plugins/searchers/internal/answer"
 )
@@ -23,44 +23,32 @@ var Plugin = sdk.SearcherPlugin{
 		Name:    "bohb",
 		Version: "1.0.0",
 		Summary: "Models good and bad trials of the largest budget that has enough of them; for the scheduler hyperband.",
-		Options: []byte(`{
-  "$schema": "https://json-schema.org/draft/2020-12/schema",
-  "type": "object",
-  "additionalProperties": false,
-  "properties": {
-    "good": {
-      "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1, "default": 0.15,
-      "description": "The share of a budget's trials that is good."
-    },
-    "random": {
-      "type": "number", "minimum": 0, "maximum": 1, "default": 0.3333333333333333,
-      "description": "The share of suggestions that are drawn at random."
-    },
-    "candidates": {
-      "type": "integer", "minimum": 1, "maximum": 10000, "default": 64,
-      "description": "How many points are drawn around good trials for each suggestion."
-    },
-    "bandwidth_factor": {
-      "type": "number", "exclusiveMinimum": 0, "maximum": 100, "default": 3,
-      "description": "How much wider than the kernels the draws around good trials are."
-    },
-    "repeats": {
-      "type": "boolean", "default": false,
-      "description": "Whether a point of a finite space may be suggested again."
-    }
-  }
-}`),
+		Options: declared.Schema(),
 	},
 	Open: open,
 }
 
 type options struct {
-	Good       float64 `json:"good"`
-	Random     float64 `json:"random"`
-	Candidates int     `json:"candidates"`
-	Factor     float64 `json:"bandwidth_factor"`
-	Repeats    bool    `json:"repeats"`
+	Good       float64
+	Random     float64
+	Candidates int
+	Factor     float64
+	Repeats    bool
 }
+
+var declared = option.Declare(func(o *options) []option.Option {
+	return []option.Option{
+		option.Float("good", &o.Good, 0.15, option.Above(0).Below(1),
+			"The share of a budget's trials that is good."),
+		option.Float("random", &o.Random, 1.0/3, option.From(0).To(1),
+			"The share of suggestions that are drawn at random."),
+		option.Int("candidates", &o.Candidates, 64, option.From(1).To(10_000),
+			"How many points are drawn around good trials for each suggestion."),
+		option.Float("bandwidth_factor", &o.Factor, 3, option.Above(0).To(100),
+			"How much wider than the kernels the draws around good trials are."),
+		answer.Repeats(&o.Repeats),
+	}
+})
 
 type searcher struct {
 	options
@@ -70,31 +58,14 @@ type searcher struct {
 }
 
 func open(problem sdk.Problem, text []byte) (sdk.Searcher, sdk.Traits, error) {
-	s := &searcher{options: options{Good: 0.15, Random: 1.0 / 3, Candidates: 64, Factor: 3}, space: problem.Space}
-	if err := sdk.ReadOptions(text, &s.options); err != nil {
+	o, err := declared.Read(text)
+	if err != nil {
 		return nil, sdk.Traits{}, err
 	}
-	if err := s.check(); err != nil {
-		return nil, sdk.Traits{}, err
-	}
-	var err error
+	s := &searcher{options: o, space: problem.Space}
 	s.seen, err = answer.Seen(problem.Space, s.Repeats)
 	s.history = newHistory(problem)
 	return s, sdk.Traits{}, err
-}
-
-func (o *options) check() error {
-	switch {
-	case !(o.Good > 0 && o.Good < 1):
-		return fmt.Errorf("good is %g; it must be between 0 and 1", o.Good)
-	case !(o.Random >= 0 && o.Random <= 1):
-		return fmt.Errorf("random is %g; it must be from 0 to 1", o.Random)
-	case o.Candidates < 1:
-		return fmt.Errorf("candidates is %d; it must be at least 1", o.Candidates)
-	case !(o.Factor > 0):
-		return fmt.Errorf("bandwidth_factor is %g; it must be above 0", o.Factor)
-	}
-	return nil
 }
 
 // Observe sorts results by their budgets.

@@ -6,16 +6,9 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
-	"github.com/tunehost/tunehost/plugins/sdk/sdktest"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 	"github.com/tunehost/tunehost/plugins/searchers/internal/searchtest"
 )
-
-func TestInfo(t *testing.T) {
-	if err := sdktest.CheckInfo(Plugin.Info, sdk.KindSearcher); err != nil {
-		t.Error(err)
-	}
-}
 
 // at gives a trial a result and ends or pauses it there.
 func at(kind sdk.EventKind, trial int, iteration uint64, loss float64) sdk.Event {
@@ -158,10 +151,10 @@ func TestDensity(t *testing.T) {
 
 func TestOptionMessages(t *testing.T) {
 	for options, want := range map[string]string{
-		`{"good": 1}`:              "good is 1; it must be between 0 and 1",
-		`{"random": -1}`:           "random is -1; it must be from 0 to 1",
-		`{"candidates": 0}`:        "candidates is 0; it must be at least 1",
-		`{"bandwidth_factor": -1}`: "bandwidth_factor is -1; it must be above 0",
+		`{"good": 1}`:              `option "good" is 1; allowed: a number above 0 and below 1`,
+		`{"random": -1}`:           `option "random" is -1; allowed: a number from 0 to 1`,
+		`{"candidates": 0}`:        `option "candidates" is 0; allowed: a whole number from 1 to 10000`,
+		`{"bandwidth_factor": -1}`: `option "bandwidth_factor" is -1; allowed: a number above 0 and at most 100`,
 	} {
 		if _, _, err := Plugin.Open(sdk.Problem{Space: &space.Space{}}, []byte(options)); err == nil || err.Error() != want {
 			t.Errorf("%s: %v", options, err)

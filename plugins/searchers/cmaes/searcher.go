@@ -22,7 +22,7 @@ var Plugin = sdk.SearcherPlugin{
 		Name:    "cmaes",
 		Version: "1.0.0",
 		Summary: "Adapts a normal distribution to where results get better (CMA-ES): for numbers, and hundreds of trials or more.",
-		Options: []byte(schema),
+		Options: declared.Schema(),
 	},
 	Open: open,
 }

@@ -119,7 +119,7 @@ func TestWeights(t *testing.T) {
 func TestMargin(t *testing.T) {
 	sp := Reals(3, 0, 1)
 	sp.Params[0].Step, sp.Params[1].Step = 0.1, 0.5
-	s := newStrategy(newLayout(sp), defaults(), 8, []float64{0.02, 0.5, 0.5})
+	s := newStrategy(newLayout(sp), declared.Defaults(), 8, []float64{0.02, 0.5, 0.5})
 	s.sigma = 1e-6
 	s.keepMargin()
 	rng := space.NewRand(1)
@@ -144,7 +144,7 @@ func TestMargin(t *testing.T) {
 // What does not exist is drawn from the distribution: correlated with what does,
 // with the same mean and width.
 func TestFill(t *testing.T) {
-	s := newStrategy(newLayout(Reals(2, 0, 1)), defaults(), 8, []float64{0.5, 0.5})
+	s := newStrategy(newLayout(Reals(2, 0, 1)), declared.Defaults(), 8, []float64{0.5, 0.5})
 	s.covariance[0][0], s.covariance[1][0], s.covariance[1][1] = 1, 0.8, 1
 	s.factorise()
 	sum, squares, n := 0.0, 0.0, 3000.0
@@ -165,7 +165,7 @@ func TestFill(t *testing.T) {
 func TestFillCells(t *testing.T) {
 	sp := Reals(2, 0, 1)
 	sp.Params[0].Step = 0.2
-	s := newStrategy(newLayout(sp), defaults(), 8, []float64{0.42, 0.5})
+	s := newStrategy(newLayout(sp), declared.Defaults(), 8, []float64{0.42, 0.5})
 	s.covariance[1][0] = -0.7
 	s.factorise()
 	rng := space.NewRand(2)

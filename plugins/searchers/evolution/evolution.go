@@ -2,12 +2,12 @@ package evolution
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/option"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 	"github.com/tunehost/tunehost/plugins/searchers/internal/answer"
 	"github.com/tunehost/tunehost/plugins/searchers/internal/outcomes"
@@ -27,39 +27,29 @@ var Plugin = sdk.SearcherPlugin{
 		Name:    "evolution",
 		Version: "1.0.0",
 		Summary: "Changes one parameter of the best among a few recent trials (regularised evolution); for odd spaces.",
-		Options: []byte(`{
-  "$schema": "https://json-schema.org/draft/2020-12/schema",
-  "type": "object",
-  "additionalProperties": false,
-  "properties": {
-    "population": {
-      "type": "integer", "minimum": 2, "maximum": 100000, "default": 30,
-      "description": "How many of the trials that ended last are bred from; until there are so many, points are random."
-    },
-    "tournament": {
-      "type": "integer", "minimum": 1, "maximum": 100000, "default": 8,
-      "description": "How many of them are drawn for each suggestion, the best of which is changed: more is greedier."
-    },
-    "step": {
-      "type": "number", "exclusiveMinimum": 0, "maximum": 1, "default": 0.1,
-      "description": "The standard deviation of a number's change, as a share of its range."
-    },
-    "repeats": {
-      "type": "boolean", "default": false,
-      "description": "Whether a point of a finite space may be suggested again."
-    }
-  }
-}`),
+		Options: declared.Schema(),
 	},
 	Open: open,
 }
 
 type options struct {
-	Population int     `json:"population"`
-	Tournament int     `json:"tournament"`
-	Step       float64 `json:"step"`
-	Repeats    bool    `json:"repeats"`
+	Population int
+	Tournament int
+	Step       float64
+	Repeats    bool
 }
+
+var declared = option.Declare(func(o *options) []option.Option {
+	return []option.Option{
+		option.Int("population", &o.Population, 30, option.From(2).To(100_000),
+			"How many of the trials that ended last are bred from; until there are so many, points are random."),
+		option.Int("tournament", &o.Tournament, 8, option.From(1).To(100_000),
+			"How many of them are drawn for each suggestion, the best of which is changed: more is greedier."),
+		option.Float("step", &o.Step, 0.1, option.Above(0).To(1),
+			"The standard deviation of a number's change, as a share of its range."),
+		answer.Repeats(&o.Repeats),
+	}
+})
 
 type searcher struct {
 	options
@@ -71,28 +61,16 @@ type searcher struct {
 }
 
 func open(problem sdk.Problem, text []byte) (sdk.Searcher, sdk.Traits, error) {
-	s := &searcher{options: options{Population: 30, Tournament: 8, Step: 0.1}, space: problem.Space, trials: outcomes.New(problem)}
-	if err := sdk.ReadOptions(text, &s.options); err != nil {
+	o, err := declared.Read(text)
+	if err != nil {
 		return nil, sdk.Traits{}, err
 	}
-	if err := s.check(); err != nil {
-		return nil, sdk.Traits{}, err
+	if o.Tournament > o.Population {
+		return nil, sdk.Traits{}, option.Wrong("tournament", o.Tournament, "1 to the population, which is %d", o.Population)
 	}
-	var err error
+	s := &searcher{options: o, space: problem.Space, trials: outcomes.New(problem)}
 	s.seen, err = answer.Seen(problem.Space, s.Repeats)
 	return s, sdk.Traits{}, err
-}
-
-func (o *options) check() error {
-	switch {
-	case o.Population < 2:
-		return fmt.Errorf("population is %d; it must be at least 2", o.Population)
-	case o.Tournament < 1 || o.Tournament > o.Population:
-		return fmt.Errorf("tournament is %d; it must be from 1 to the population, %d", o.Tournament, o.Population)
-	case !(o.Step > 0 && o.Step <= 1):
-		return fmt.Errorf("step is %g; it must be above 0 and at most 1", o.Step)
-	}
-	return nil
 }
 
 // Observe lets the population grow at its young end and die at its old.

@@ -6,16 +6,9 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
-	"github.com/tunehost/tunehost/plugins/sdk/sdktest"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 	"github.com/tunehost/tunehost/plugins/searchers/internal/searchtest"
 )
-
-func TestInfo(t *testing.T) {
-	if err := sdktest.CheckInfo(Plugin.Info, sdk.KindSearcher); err != nil {
-		t.Error(err)
-	}
-}
 
 // The limits are between what it reaches and what it reaches when the tournament
 // has one trial only, so that nothing is selected.
@@ -119,9 +112,9 @@ func TestSeveralObjectives(t *testing.T) {
 
 func TestOptionMessages(t *testing.T) {
 	for options, want := range map[string]string{
-		`{"population": 1}`:                  "population is 1; it must be at least 2",
-		`{"population": 4, "tournament": 5}`: "tournament is 5; it must be from 1 to the population, 4",
-		`{"step": 0}`:                        "step is 0; it must be above 0 and at most 1",
+		`{"population": 1}`:                  `option "population" is 1; allowed: a whole number from 2 to 100000`,
+		`{"population": 4, "tournament": 5}`: `option "tournament" is 5; allowed: 1 to the population, which is 4`,
+		`{"step": 0}`:                        `option "step" is 0; allowed: a number above 0 and at most 1`,
 	} {
 		if _, _, err := Plugin.Open(sdk.Problem{Space: &space.Space{}}, []byte(options)); err == nil || err.Error() != want {
 			t.Errorf("%s: %v", options, err)

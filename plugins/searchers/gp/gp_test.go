@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
-	"github.com/tunehost/tunehost/plugins/sdk/sdktest"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 	. "github.com/tunehost/tunehost/plugins/searchers/internal/searchtest"
 )
@@ -18,12 +17,6 @@ var nan, inf = math.NaN(), math.Inf(1)
 func mustOpen(t testing.TB, s *space.Space, options string) *searcher {
 	t.Helper()
 	return Open(t, Plugin, s, options, 1).(*searcher)
-}
-
-func TestInfo(t *testing.T) {
-	if err := sdktest.CheckInfo(Plugin.Info, sdk.KindSearcher); err != nil {
-		t.Error(err)
-	}
 }
 
 // B-102: told the history, however cut into batches, a new searcher goes on as the
@@ -269,10 +262,10 @@ func TestChoose(t *testing.T) {
 
 func TestOpenMessages(t *testing.T) {
 	OpenMessages(t, Plugin, map[string]string{
-		`{"kernel": 1}`:     `options: json: unknown field "kernel"`,
-		`{"cost": "1"}`:     `option "cost" is a string; expected float64`,
-		`{"cost": 2}`:       `option "cost" is 2; allowed: numbers from 0 to 1`,
-		`{"startup": 0}`:    `option "startup" is 0; allowed: numbers from 1 to 2.147483647e+09`,
-		`{"max_trials": 9}`: `option "max_trials" is 9; allowed: numbers from 10 to 2000`,
+		`{"kernel": 1}`:     `unknown option "kernel"; known: startup, max_trials, candidates, cost, repeats`,
+		`{"cost": "1"}`:     `option "cost" is "1"; allowed: a number from 0 to 1`,
+		`{"cost": 2}`:       `option "cost" is 2; allowed: a number from 0 to 1`,
+		`{"startup": 0}`:    `option "startup" is 0; allowed: a whole number from 1 to 2147483647`,
+		`{"max_trials": 9}`: `option "max_trials" is 9; allowed: a whole number from 10 to 2000`,
 	})
 }

@@ -24,7 +24,7 @@ var Plugin = sdk.SearcherPlugin{
 		Name:    "gp",
 		Version: "1.0.0",
 		Summary: "Models results as a Gaussian process and tries where the expected improvement is largest: for trials that are expensive.",
-		Options: []byte(schema),
+		Options: declared.Schema(),
 	},
 	Open: open,
 }
@@ -48,7 +48,7 @@ func open(problem sdk.Problem, text []byte) (sdk.Searcher, sdk.Traits, error) {
 }
 
 func newSearcher(problem sdk.Problem, text []byte) (*searcher, error) {
-	o, err := readOptions(text)
+	o, err := declared.Read(text)
 	if err != nil {
 		return nil, err
 	}

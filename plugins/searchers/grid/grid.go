@@ -9,11 +9,9 @@ import (
 	"strconv"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/option"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
-
-// maxResolution is the largest resolution.
-const maxResolution = 1_000_000
 
 // Plugin is the searcher as it is served.
 var Plugin = sdk.SearcherPlugin{
@@ -22,23 +20,18 @@ var Plugin = sdk.SearcherPlugin{
 		Name:    "grid",
 		Version: "1.0.0",
 		Summary: "Suggests every combination of the parameters' values once.",
-		Options: []byte(`{
-  "$schema": "https://json-schema.org/draft/2020-12/schema",
-  "type": "object",
-  "additionalProperties": false,
-  "properties": {
-    "resolution": {
-      "type": "integer",
-      "minimum": 1,
-      "maximum": 1000000,
-      "default": 5,
-      "description": "How many values a continuous parameter has."
-    }
-  }
-}`),
+		Options: declared.Schema(),
 	},
 	Open: open,
 }
+
+type options struct{ Resolution int }
+
+var declared = option.Declare(func(o *options) []option.Option {
+	return []option.Option{
+		option.Int("resolution", &o.Resolution, 5, option.From(1).To(1_000_000), "How many values a continuous parameter has."),
+	}
+})
 
 type searcher struct {
 	space   *space.Space
@@ -54,15 +47,10 @@ type cursor struct {
 	again  bool // the way is gone again, whatever was seen
 }
 
-func open(problem sdk.Problem, options []byte) (sdk.Searcher, sdk.Traits, error) {
-	o := struct {
-		Resolution int `json:"resolution"`
-	}{5}
-	if err := sdk.ReadOptions(options, &o); err != nil {
+func open(problem sdk.Problem, text []byte) (sdk.Searcher, sdk.Traits, error) {
+	o, err := declared.Read(text)
+	if err != nil {
 		return nil, sdk.Traits{}, err
-	}
-	if o.Resolution < 1 || o.Resolution > maxResolution {
-		return nil, sdk.Traits{}, fmt.Errorf("option \"resolution\" is %d; expected 1 to %d", o.Resolution, maxResolution)
 	}
 	if err := problem.Space.Validate(); err != nil {
 		return nil, sdk.Traits{}, err

@@ -2,12 +2,12 @@ package nsga2
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/option"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 	"github.com/tunehost/tunehost/plugins/searchers/internal/answer"
 	"github.com/tunehost/tunehost/plugins/searchers/internal/outcomes"
@@ -27,39 +27,29 @@ var Plugin = sdk.SearcherPlugin{
 		Name:    "nsga2",
 		Version: "1.0.0",
 		Summary: "Breeds a population towards the Pareto front of several objectives (NSGA-II).",
-		Options: []byte(`{
-  "$schema": "https://json-schema.org/draft/2020-12/schema",
-  "type": "object",
-  "additionalProperties": false,
-  "properties": {
-    "population": {
-      "type": "integer", "minimum": 4, "maximum": 10000, "default": 40,
-      "description": "How many trials survive; until so many have ended well, points are random."
-    },
-    "crossover": {
-      "type": "number", "minimum": 0, "maximum": 1, "default": 0.9,
-      "description": "The probability that a child has two parents."
-    },
-    "mutation": {
-      "type": "number", "minimum": 0, "maximum": 1, "default": 0,
-      "description": "The probability that a parameter of a child is changed; 0: one in each child on average."
-    },
-    "repeats": {
-      "type": "boolean", "default": false,
-      "description": "Whether a point of a finite space may be suggested again."
-    }
-  }
-}`),
+		Options: declared.Schema(),
 	},
 	Open: open,
 }
 
 type options struct {
-	Population int     `json:"population"`
-	Crossover  float64 `json:"crossover"`
-	Mutation   float64 `json:"mutation"`
-	Repeats    bool    `json:"repeats"`
+	Population int
+	Crossover  float64
+	Mutation   float64
+	Repeats    bool
 }
+
+var declared = option.Declare(func(o *options) []option.Option {
+	return []option.Option{
+		option.Int("population", &o.Population, 40, option.From(4).To(10_000),
+			"How many trials survive; until so many have ended well, points are random."),
+		option.Float("crossover", &o.Crossover, 0.9, option.From(0).To(1),
+			"The probability that a child has two parents."),
+		option.Float("mutation", &o.Mutation, 0, option.From(0).To(1),
+			"The probability that a parameter of a child is changed; 0: one in each child on average."),
+		answer.Repeats(&o.Repeats),
+	}
+})
 
 type searcher struct {
 	options
@@ -76,29 +66,13 @@ type searcher struct {
 }
 
 func open(problem sdk.Problem, text []byte) (sdk.Searcher, sdk.Traits, error) {
-	s := &searcher{options: options{Population: 40, Crossover: 0.9}, space: problem.Space,
-		trials: outcomes.New(problem), points: map[int]space.Point{}}
-	if err := sdk.ReadOptions(text, &s.options); err != nil {
+	o, err := declared.Read(text)
+	if err != nil {
 		return nil, sdk.Traits{}, err
 	}
-	if err := s.check(); err != nil {
-		return nil, sdk.Traits{}, err
-	}
-	var err error
+	s := &searcher{options: o, space: problem.Space, trials: outcomes.New(problem), points: map[int]space.Point{}}
 	s.seen, err = answer.Seen(problem.Space, s.Repeats)
 	return s, sdk.Traits{}, err
-}
-
-func (o *options) check() error {
-	switch {
-	case o.Population < 4:
-		return fmt.Errorf("population is %d; it must be at least 4", o.Population)
-	case !(o.Crossover >= 0 && o.Crossover <= 1):
-		return fmt.Errorf("crossover is %g; it must be from 0 to 1", o.Crossover)
-	case !(o.Mutation >= 0 && o.Mutation <= 1):
-		return fmt.Errorf("mutation is %g; it must be from 0 to 1", o.Mutation)
-	}
-	return nil
 }
 
 // Observe lets trials that ended well join the population, and the worst leave it.

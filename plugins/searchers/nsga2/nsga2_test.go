@@ -5,17 +5,10 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
-	"github.com/tunehost/tunehost/plugins/sdk/sdktest"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 	"github.com/tunehost/tunehost/plugins/searchers/internal/pareto"
 	"github.com/tunehost/tunehost/plugins/searchers/internal/searchtest"
 )
-
-func TestInfo(t *testing.T) {
-	if err := sdktest.CheckInfo(Plugin.Info, sdk.KindSearcher); err != nil {
-		t.Error(err)
-	}
-}
 
 // zdt1 has the front f2 = 1-√f1 where all parameters but the first are at their low
 // end (E. Zitzler and others, 2000).
@@ -139,9 +132,9 @@ func TestOperators(t *testing.T) {
 
 func TestOptionMessages(t *testing.T) {
 	for options, want := range map[string]string{
-		`{"population": 3}`:  "population is 3; it must be at least 4",
-		`{"crossover": 1.5}`: "crossover is 1.5; it must be from 0 to 1",
-		`{"mutation": -1}`:   "mutation is -1; it must be from 0 to 1",
+		`{"population": 3}`:  `option "population" is 3; allowed: a whole number from 4 to 10000`,
+		`{"crossover": 1.5}`: `option "crossover" is 1.5; allowed: a number from 0 to 1`,
+		`{"mutation": -1}`:   `option "mutation" is -1; allowed: a number from 0 to 1`,
 	} {
 		if _, _, err := Plugin.Open(sdk.Problem{Space: &space.Space{}}, []byte(options)); err == nil || err.Error() != want {
 			t.Errorf("%s: %v", options, err)

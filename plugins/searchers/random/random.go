@@ -6,7 +6,6 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 	"github.com/tunehost/tunehost/plugins/searchers/internal/answer"
-	"github.com/tunehost/tunehost/plugins/searchers/internal/option"
 )
 
 // Plugin is the searcher as it is served.
@@ -16,7 +15,7 @@ var Plugin = sdk.SearcherPlugin{
 		Name:    "random",
 		Version: "1.0.0",
 		Summary: "Draws points at random; in small finite spaces none twice.",
-		Options: []byte(option.Simple),
+		Options: answer.Simple.Schema(),
 	},
 	Open: open,
 }
@@ -27,7 +26,7 @@ type searcher struct {
 }
 
 func open(problem sdk.Problem, options []byte) (sdk.Searcher, sdk.Traits, error) {
-	repeats, err := option.Repeats(options)
+	repeats, err := answer.Simple.Read(options)
 	if err != nil {
 		return nil, sdk.Traits{}, err
 	}

@@ -6,7 +6,6 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 	"github.com/tunehost/tunehost/plugins/searchers/internal/answer"
-	"github.com/tunehost/tunehost/plugins/searchers/internal/option"
 	"github.com/tunehost/tunehost/plugins/searchers/internal/sequence"
 )
 
@@ -25,7 +24,7 @@ var Plugin = sdk.SearcherPlugin{
 		Name:    "sobol",
 		Version: "1.0.0",
 		Summary: "Fills the space evenly with a scrambled Sobol sequence.",
-		Options: []byte(option.Simple),
+		Options: answer.Simple.Schema(),
 	},
 	Open: open,
 }
@@ -38,7 +37,7 @@ type searcher struct {
 }
 
 func open(problem sdk.Problem, options []byte) (sdk.Searcher, sdk.Traits, error) {
-	repeats, err := option.Repeats(options)
+	repeats, err := answer.Simple.Read(options)
 	if err != nil {
 		return nil, sdk.Traits{}, err
 	}

@@ -21,7 +21,7 @@ var Plugin = sdk.SearcherPlugin{
 		Name:    "tpe",
 		Version: "1.0.0",
 		Summary: "Models where good and bad trials are (tree-structured Parzen estimator), and looks where the good ones prevail.",
-		Options: []byte(schema),
+		Options: declared.Schema(),
 	},
 	Open: open,
 }
@@ -38,7 +38,7 @@ type searcher struct {
 }
 
 func open(problem sdk.Problem, text []byte) (sdk.Searcher, sdk.Traits, error) {
-	o, err := readOptions(text)
+	o, err := declared.Read(text)
 	if err != nil {
 		return nil, sdk.Traits{}, err
 	}

@@ -11,7 +11,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
-	"github.com/tunehost/tunehost/plugins/sdk/sdktest"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 	. "github.com/tunehost/tunehost/plugins/searchers/internal/searchtest"
 )
@@ -43,12 +42,6 @@ func TestConverges(t *testing.T) {
 				t.Errorf("best loss %.4f, want at most %.4f", got, limits[p.Name])
 			}
 		})
-	}
-}
-
-func TestInfo(t *testing.T) {
-	if err := sdktest.CheckInfo(Plugin.Info, sdk.KindSearcher); err != nil {
-		t.Error(err)
 	}
 }
 
@@ -216,11 +209,11 @@ func TestOpaque(t *testing.T) { Opaque(t, Plugin, 42) }
 
 func TestOptionMessages(t *testing.T) {
 	OpenMessages(t, Plugin, map[string]string{
-		`{"gama": 1}`:      `options: json: unknown field "gama"`,
-		`{"gamma": "1"}`:   `option "gamma" is a string; expected float64`,
-		`{"gamma": 0}`:     `option "gamma" is 0; allowed: numbers from 0.001 to 1`,
-		`{"startup": 0}`:   `option "startup" is 0; allowed: numbers from 1 to 2.147483647e+09`,
-		`{"candidates":0}`: `option "candidates" is 0; allowed: numbers from 1 to 10000`,
+		`{"gama": 1}`:      `unknown option "gama"; known: startup, candidates, gamma, max_good, prior_weight, bandwidth, multivariate, liar, repeats`,
+		`{"gamma": "1"}`:   `option "gamma" is "1"; allowed: a number from 0.001 to 1`,
+		`{"gamma": 0}`:     `option "gamma" is 0; allowed: a number from 0.001 to 1`,
+		`{"startup": 0}`:   `option "startup" is 0; allowed: a whole number from 1 to 2147483647`,
+		`{"candidates":0}`: `option "candidates" is 0; allowed: a whole number from 1 to 10000`,
 	})
 }
 

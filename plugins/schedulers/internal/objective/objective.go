@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
+	options "github.com/tunehost/tunehost/plugins/sdk/option"
 )
 
 // Objective is the one that is compared.
@@ -25,12 +26,20 @@ func Choose(p sdk.Problem, name string) (Objective, error) {
 		return Objective{}, fmt.Errorf("the experiment has %d objectives and trials are compared by one: set the option objective to one of %s",
 			len(p.Objectives), names(p))
 	}
+	if name == "" && len(p.Objectives) == 1 {
+		name = p.Objectives[0].Metric
+	}
+	return Named(p, "objective", name)
+}
+
+// Named finds the objective whose metric is name, which the user has set as the option.
+func Named(p sdk.Problem, option, name string) (Objective, error) {
 	for i, o := range p.Objectives {
-		if name == "" || o.Metric == name {
+		if o.Metric == name {
 			return Objective{index: i, metric: o.Metric, max: o.Mode == sdk.Max}, nil
 		}
 	}
-	return Objective{}, fmt.Errorf("option objective: %q is not an objective of the experiment, which has %s", name, names(p))
+	return Objective{}, options.Wrong(option, name, "the objectives of the experiment: %s", names(p))
 }
 
 func names(p sdk.Problem) string {

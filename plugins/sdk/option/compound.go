@@ -1,0 +1,135 @@
+package option
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+)
+
+// List is lists of such items.
+func List[T any](item Type[T]) Type[[]T] {
+	t := Type[[]T]{schema: schema{Type: kinds{"array"}, Items: &item.schema}}
+	t.read = func(path string, given json.RawMessage) (list []T, err error) {
+		var items []json.RawMessage
+		if kindOf(given) != "array" || json.Unmarshal(given, &items) != nil {
+			return nil, t.wrong(path, given)
+		}
+		list = make([]T, len(items))
+		for i := range items {
+			if list[i], err = item.read(below(path, i), items[i]); err != nil {
+				return nil, err
+			}
+		}
+		return list, nil
+	}
+	t.show = func(list []T) any {
+		shown := make([]any, len(list))
+		for i := range list {
+			shown[i] = item.show(list[i])
+		}
+		return shown
+	}
+	return t
+}
+
+// Sized is lists of a type that have at least and at most so many items; a most of 0 is any.
+func Sized[T any](t Type[[]T], least, most int) Type[[]T] {
+	t.schema.MinItems = &least
+	if most > 0 {
+		t.schema.MaxItems = &most
+	}
+	return t.but(func(list []T) bool { return len(list) < least || most > 0 && len(list) > most })
+}
+
+// Map is maps of any names to such values.
+func Map[T any](value Type[T]) Type[map[string]T] {
+	t := Type[map[string]T]{schema: schema{Type: kinds{"object"}, Extra: &extra{of: &value.schema}}}
+	t.read = func(path string, given json.RawMessage) (map[string]T, error) {
+		var values map[string]json.RawMessage
+		if kindOf(given) != "object" || json.Unmarshal(given, &values) != nil {
+			return nil, t.wrong(path, given)
+		}
+		all := make(map[string]T, len(values))
+		for _, name := range slices.Sorted(maps.Keys(values)) {
+			v, err := value.read(below(path, name), values[name])
+			if err != nil {
+				return nil, err
+			}
+			all[name] = v
+		}
+		return all, nil
+	}
+	t.show = func(all map[string]T) any {
+		shown := map[string]any{}
+		for name, v := range all {
+			shown[name] = value.show(v)
+		}
+		return shown
+	}
+	return t
+}
+
+// Object is maps with options of their own, which are declared as those of [Declare] are.
+func Object[O any](declare func(o *O) []Option) Type[O] {
+	return Type[O]{
+		schema: objectSchema(declare(new(O))),
+		read: func(path string, given json.RawMessage) (o O, err error) {
+			options := declare(&o)
+			reset(options)
+			return o, readObject(path, options, given)
+		},
+		show: func(o O) any {
+			shown := map[string]any{}
+			for _, one := range declare(&o) {
+				shown[one.name] = one.show()
+			}
+			return shown
+		},
+	}
+}
+
+// OrNull is values of a type, and null, which is nil.
+func OrNull[T any](t Type[T]) Type[*T] {
+	s := t.schema.orNull()
+	return Type[*T]{
+		schema: s,
+		read: func(path string, given json.RawMessage) (*T, error) {
+			if kindOf(given) == "null" {
+				return nil, nil
+			}
+			v, err := t.read(path, given)
+			if w, ok := errors.AsType[*wrong](err); ok && w.path == path {
+				w.allowed = s.words()
+			}
+			return &v, err
+		},
+		show: func(v *T) any {
+			if v == nil {
+				return nil
+			}
+			return t.show(*v)
+		},
+	}
+}
+
+// Or is values of a type, and others that stand for some of them. Which a value is must
+// follow from its JSON type.
+func Or[T, S any](t Type[T], other Type[S], means func(S) T) Type[T] {
+	s := schema{OneOf: []*schema{&other.schema, &t.schema}}
+	return Type[T]{
+		schema: s,
+		read: func(path string, given json.RawMessage) (T, error) {
+			if slices.Contains(other.schema.kinds(), kindOf(given)) {
+				v, err := other.read(path, given)
+				return means(v), err
+			}
+			if !slices.Contains(t.schema.kinds(), kindOf(given)) {
+				var none T
+				return none, &wrong{"", path, given, s.words()}
+			}
+			return t.read(path, given)
+		},
+		show: t.show,
+	}
+}

@@ -1,0 +1,83 @@
+package option
+
+import (
+	"math"
+	"unsafe"
+)
+
+// Range is which numbers are allowed.
+type Range struct {
+	low, high               float64
+	withoutLow, withoutHigh bool
+}
+
+// Any is every number.
+func Any() Range { return Range{low: math.Inf(-1), high: math.Inf(1)} }
+
+// From is low and all above it.
+func From(low float64) Range { return Range{low: low, high: math.Inf(1)} }
+
+// Above is all above low.
+func Above(low float64) Range { return Range{low: low, high: math.Inf(1), withoutLow: true} }
+
+// To is the part of the range up to high.
+func (r Range) To(high float64) Range {
+	r.high, r.withoutHigh = high, false
+	return r
+}
+
+// Below is the part of the range below high.
+func (r Range) Below(high float64) Range {
+	r.high, r.withoutHigh = high, true
+	return r
+}
+
+func (r Range) has(x float64) bool {
+	aboveLow := x > r.low || x == r.low && !r.withoutLow
+	return aboveLow && (x < r.high || x == r.high && !r.withoutHigh)
+}
+
+// write puts the bounds in a schema.
+func (r Range) write(s *schema) {
+	bound := func(x float64, without bool, with, exclusive **float64) {
+		switch {
+		case math.IsInf(x, 0):
+		case without:
+			*exclusive = &x
+		default:
+			*with = &x
+		}
+	}
+	bound(r.low, r.withoutLow, &s.Minimum, &s.ExclusiveMinimum)
+	bound(r.high, r.withoutHigh, &s.Maximum, &s.ExclusiveMaximum)
+}
+
+type integer interface {
+	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64
+}
+
+// MaxInt is the largest whole number that an option can be: numbers of JSON are exact up to
+// here in every language.
+const MaxInt = 1 << 53
+
+// wholes is the part of the range that a T can be, and every language can read.
+func wholes[T integer](r Range) Range {
+	low, high := limits[T]()
+	low, high = max(low, -MaxInt), min(high, MaxInt)
+	if r.low < low {
+		r.low, r.withoutLow = low, false
+	}
+	if r.high > high {
+		r.high, r.withoutHigh = high, false
+	}
+	return r
+}
+
+func limits[T integer]() (low, high float64) {
+	ones := ^T(0)
+	if ones > 0 {
+		return 0, float64(ones)
+	}
+	smallest := T(1) << (unsafe.Sizeof(ones)*8 - 1)
+	return float64(smallest), float64(^smallest)
+}

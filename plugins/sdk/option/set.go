@@ -1,0 +1,151 @@
+package option
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Set is the declared options of a plugin; their values are an O.
+type Set[O any] struct {
+	declare func(*O) []Option
+	noun    string
+}
+
+// Declare makes a Set. The function returns the options, bound to the fields of o; it is
+// called for each O that is made. It panics where two options have one name.
+func Declare[O any](declare func(o *O) []Option) *Set[O] {
+	s := &Set[O]{declare, "option"}
+	seen := map[string]bool{}
+	for _, name := range s.Names() {
+		if seen[name] {
+			panic(fmt.Sprintf("option: %q is declared twice", name))
+		}
+		seen[name] = true
+	}
+	return s
+}
+
+// Called is the set with another word for option in its errors, such as parameter.
+func (s *Set[O]) Called(noun string) *Set[O] { return &Set[O]{s.declare, noun} }
+
+// Names are those of the options, in the order of the declaration.
+func (s *Set[O]) Names() (names []string) {
+	for _, o := range s.declare(new(O)) {
+		names = append(names, o.name)
+	}
+	return names
+}
+
+// Defaults are the options of a user who sets none.
+func (s *Set[O]) Defaults() O {
+	var into O
+	reset(s.declare(&into))
+	return into
+}
+
+// Read reads options, a JSON object, over the defaults. Nothing at all and null are an
+// empty object. The error is one line: what is wrong, where, and what is allowed.
+func (s *Set[O]) Read(object []byte) (O, error) {
+	var into O
+	options := s.declare(&into)
+	reset(options)
+	err := s.read(options, object)
+	return into, err
+}
+
+// ReadOver is Read over other values than the defaults.
+func (s *Set[O]) ReadOver(base O, object []byte) (O, error) {
+	err := s.read(s.declare(&base), object)
+	return base, err
+}
+
+func (s *Set[O]) read(options []Option, object []byte) error {
+	object = bytes.TrimSpace(object)
+	if len(object) == 0 || string(object) == "null" {
+		object = []byte("{}")
+	}
+	if err := validate(object); err != nil {
+		return fmt.Errorf("the %ss are no JSON object: %w", s.noun, err)
+	}
+	err := readObject("", options, object)
+	if w, ok := errors.AsType[*wrong](err); ok {
+		w.noun = s.noun
+	}
+	if u, ok := errors.AsType[*unknown](err); ok {
+		u.noun = s.noun
+	}
+	return err
+}
+
+// validate is the error of what is no JSON.
+func validate(object []byte) error {
+	var any json.RawMessage
+	return json.Unmarshal(object, &any)
+}
+
+// Schema is the JSON Schema (draft 2020-12) of the options.
+func (s *Set[O]) Schema() []byte {
+	all := objectSchema(s.declare(new(O)))
+	all.Dialect = "https://json-schema.org/draft/2020-12/schema"
+	return indent(encode(all))
+}
+
+// JSON is all options, as Read reads them.
+func (s *Set[O]) JSON(o O) []byte {
+	return encode(Object(s.declare).show(o))
+}
+
+func reset(options []Option) {
+	for _, o := range options {
+		o.reset()
+	}
+}
+
+// readObject sets the options that are given and leaves the others.
+func readObject(path string, options []Option, given json.RawMessage) error {
+	var values map[string]json.RawMessage
+	if json.Unmarshal(given, &values) != nil || values == nil {
+		return &wrong{"", path, given, "a map"}
+	}
+	for _, o := range options {
+		value, ok := values[o.name]
+		delete(values, o.name)
+		switch {
+		case ok:
+			if err := o.read(below(path, o.name), value); err != nil {
+				return err
+			}
+		case o.required:
+			return &wrong{"", path, given, fmt.Sprintf("a map with %q", o.name)}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		return &unknown{path: below(path, name), known: options}
+	}
+	return nil
+}
+
+// below is the path of what a value has under a key or an index.
+func below(path string, key any) string { return strings.TrimPrefix(fmt.Sprint(path, ".", key), ".") }
+
+// unknown is a name that is no option's.
+type unknown struct {
+	noun, path string
+	known      []Option
+}
+
+func (u *unknown) Error() string {
+	var names []string
+	for _, o := range u.known {
+		names = append(names, o.name)
+	}
+	if len(names) == 0 {
+		return fmt.Sprintf("unknown %s %q: there are none", u.noun, u.path)
+	}
+	return fmt.Sprintf("unknown %s %q; known: %s", u.noun, u.path, strings.Join(names, ", "))
+}
