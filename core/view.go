@@ -38,8 +38,8 @@ type View struct {
 	// and that can be loaded as far as is known; its ID is 0 for none.
 	Own CheckpointRef
 	// Saving says that a checkpoint is under way, Stopping that the attempt
-	// was told to end.
-	Saving, Stopping bool
+	// was told to end, Pausing that it is to be paused when it has.
+	Saving, Stopping, Pausing bool
 	// NeverStarted: it was ended before it had ever started. It is TERMINATED,
 	// and nothing of it was trained.
 	NeverStarted bool
@@ -62,7 +62,7 @@ func (m *Machine) View(no TrialNo) View {
 	}
 	if t.live != 0 {
 		l := &m.lives[t.live-1]
-		v.Saving, v.Stopping = l.saving > 0, l.intent != noIntent
+		v.Saving, v.Stopping, v.Pausing = l.saving > 0, l.intent != noIntent, t.state == Running && l.pausing()
 	}
 	return v
 }

@@ -50,7 +50,7 @@ func (c *steering) Stop(trial *uint32) error {
 	if all {
 		return c.postLast(e)
 	}
-	return c.postTo(e, no, func(v core.View) bool { return !v.State.Final() })
+	return c.postTo(e, no, "only what has not ended can be stopped", func(v core.View) bool { return !v.State.Final() })
 }
 
 // Interrupt implements control.Handler: as Ctrl-C does.
@@ -70,7 +70,13 @@ func (c *steering) Pause(trial *uint32, force bool) error {
 	if all {
 		return c.post(e)
 	}
-	return c.postTo(e, no, func(v core.View) bool { return !v.State.Final() })
+	return c.postTo(e, no, "only what runs or waits can be paused", canPause)
+}
+
+// canPause: an order to pause changes nothing in a trial that is paused, or about to pause or to
+// end.
+func canPause(v core.View) bool {
+	return v.State == core.Pending || v.State == core.Running && !v.Stopping && !v.Pausing
 }
 
 // Retry implements control.Handler (B-082).
@@ -106,7 +112,7 @@ func (c *steering) Unpause(trial *uint32) error {
 	no, all := target(trial)
 	e := &core.UnpauseRequested{Trial: no, All: all}
 	if !all {
-		return c.postTo(e, no, isPaused)
+		return c.postTo(e, no, "only what is paused can go on", isPaused)
 	}
 	paused := false
 	if err := c.look(func(m *core.Machine) { paused = anyPaused(m) }); err != nil {
@@ -120,7 +126,7 @@ func (c *steering) Unpause(trial *uint32) error {
 
 // isPaused: it is paused, or is about to be.
 func isPaused(v core.View) bool {
-	return v.State == core.Paused || v.State == core.Running && v.Stopping
+	return v.State == core.Paused || v.Pausing
 }
 
 func anyPaused(m *core.Machine) bool {
@@ -128,7 +134,7 @@ func anyPaused(m *core.Machine) bool {
 		return true
 	}
 	for no := range core.TrialNo(m.Trials()) {
-		if m.State(no) == core.Running && isPaused(m.View(no)) {
+		if m.State(no) == core.Running && m.View(no).Pausing {
 			return true
 		}
 	}
@@ -136,16 +142,29 @@ func anyPaused(m *core.Machine) bool {
 }
 
 // postTo is post for a trial, unless the event would change nothing in it: a command must not
-// confirm what does not happen.
-func (c *steering) postTo(e core.Event, no core.TrialNo, fits func(core.View) bool) error {
+// confirm what does not happen. Of what it would change something in, only tells the user.
+func (c *steering) postTo(e core.Event, no core.TrialNo, only string, fits func(core.View) bool) error {
 	var v core.View
 	if err := c.look(func(m *core.Machine) { v = m.View(no) }); err != nil {
 		return err
 	}
 	if !fits(v) {
-		return fmt.Errorf("%s is %s", c.s.trials.name(no), v.State)
+		return fmt.Errorf("%s %s: %s", c.s.trials.name(no), condition(v), only)
 	}
 	return c.post(e)
+}
+
+// condition is a trial's state, with what is about to become of it.
+func condition(v core.View) string {
+	switch {
+	case v.NeverStarted:
+		return "never started, and has ended"
+	case v.Pausing:
+		return "is about to pause"
+	case v.State == core.Running && v.Stopping:
+		return "is about to end"
+	}
+	return "is " + v.State.String()
 }
 
 func target(trial *uint32) (no core.TrialNo, all bool) {
