@@ -111,14 +111,16 @@ func notFailed(name string, v core.View) error {
 func (c *steering) Unpause(trial *uint32) error {
 	no, all := target(trial)
 	e := &core.UnpauseRequested{Trial: no, All: all}
-	if !all {
-		return c.postTo(e, no, "only what is paused can go on", isPaused)
-	}
-	paused := false
-	if err := c.look(func(m *core.Machine) { paused = anyPaused(m) }); err != nil {
+	var paused, onHold bool
+	if err := c.look(func(m *core.Machine) { paused, onHold = anyPaused(m), m.OnHold() }); err != nil {
 		return err
 	}
-	if !paused {
+	switch {
+	case !all && onHold:
+		return errors.New("the experiment is paused as a whole: unpause it, without naming a trial")
+	case !all:
+		return c.postTo(e, no, "only what is paused can go on", isPaused)
+	case !paused:
 		return errors.New("nothing is paused")
 	}
 	return c.post(e)

@@ -18,7 +18,7 @@
 //	settings KEY=VALUE…           as start, for an experiment that goes on
 //	host                          a (new) host takes the experiment up
 //	node ID cpu=N [NAME=N…]       a node joins (more: others follow)          lost ID   it leaves
-//	suggest N [wait|exhausted] [cpu=N]                  the searcher answers
+//	suggest N [wait|exhausted] [cpu=N] [late]           the searcher answers (late: the question before)
 //	give [extra]                  a trial that nobody suggested
 //	run N…                        the trials' attempts have started
 //	result N NAME=X… [iter=K] [done] [checkpoint=PATH] [rule=(…)] [all=(…)] [attempt=K]

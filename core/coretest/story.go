@@ -226,6 +226,9 @@ func params(n int) core.Suggestion {
 
 func (s *Story) suggest(c command) ([]core.Event, error) {
 	e := &core.SuggestionsReceived{Ask: s.ask.Ask}
+	if c.has("late") {
+		e.Ask-- // an answer to the question before
+	}
 	for i := range int(c.first()) {
 		g := params(s.M.Trials() + i)
 		if v := c.text("cpu"); v != "" {
