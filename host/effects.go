@@ -23,6 +23,7 @@ type effects struct {
 	mu         sync.Mutex
 	said       []string // under mu: the last word may be said while the loop is at work
 	completed  bool     // a trial has ended well: what it has not done, others will not do
+	paused     bool     // a trial was paused that has no checkpoint
 }
 
 // say warns, with the key that it is about.
@@ -114,8 +115,9 @@ func (x *effects) isObjective(metric string) bool {
 func (x *effects) ended(no core.TrialNo) {
 	v := x.machine.View(no)
 	saved := x.machine.From(no).ID != 0
-	if x.machine.State(no) == core.Paused && !saved && v.Iteration > 0 {
-		x.say("scheduler", "trial %d is paused and has made no checkpoint, so that it will begin anew: %s", no, reportThem)
+	if !x.paused && x.machine.State(no) == core.Paused && !saved && v.Iteration > 0 {
+		x.paused = true
+		x.say("scheduler", "trial %d is paused and has made no checkpoint, so that it will begin anew, as will others: %s", no, reportThem)
 	}
 	if x.completed || x.machine.State(no) != core.Terminated || v.Results == 0 {
 		return

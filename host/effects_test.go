@@ -1,9 +1,13 @@
 package host
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/plugins/schedulers/asha"
+	"github.com/tunehost/tunehost/plugins/schedulers/pbt"
 	"github.com/tunehost/tunehost/plugins/trainables/command"
 )
 
@@ -39,5 +43,48 @@ concurrency: 1
 	finish(t, o)
 	if strings.Contains(seen.String(), "no effect") || strings.Contains(seen.String(), "warning") {
 		t.Error(seen.String())
+	}
+}
+
+// Schedulers that need checkpoints, over a program that makes none: it is said once, and in the
+// summary; no cause that `tunehost trials` shows speaks of a checkpoint that there is not, and pbt
+// has no trial begin anew more than once.
+func TestSchedulersWithoutCheckpoints(t *testing.T) {
+	const file = `version: 1
+objective: {metric: score, mode: max}
+space: {x: {uniform: [0, 1]}}
+trials: 4
+resources: {cpu: 0.25}
+`
+	const once = "trainable: {command: [sh, -c, 'for i in 1 2 3 4 5 6 7 8; do echo \"{\\\"score\\\": $i}\"; done']}\n"
+	// Who has reported a second time waits for the others, so that pbt has some to compare.
+	meet := fmt.Sprintf(`trainable: {command: [sh, -c, 'for i in 1 2 3 4 5 6 7 8; do echo "{\"score\": $i}"; touch "%[1]s/$i.$TUNEHOST_TRIAL_ID";
+  while [ $(ls %[1]s | grep -c "^$i") -lt 4 ]; do sleep 0.01; done; done']}
+`, t.TempDir())
+	const anew = "is paused and has made no checkpoint, so that it will begin anew, as will others: a program writes checkpoints into TUNEHOST_CHECKPOINT_DIR"
+	for add, want := range map[string][]string{
+		meet + "scheduler: {plugin: pbt, interval: 2}": {anew,
+			"pbt has trials go on from the checkpoints of better ones, and trial ", "has made none: nothing comes of it"},
+		once + "scheduler: {plugin: asha, type: promotion, max: 8}": {anew},
+	} {
+		o, seen := quick(t, file+add, command.Plugin(), pbt.Plugin, asha.Plugin)
+		ended := finish(t, o)
+		for _, text := range want {
+			if n := strings.Count(seen.String(), text); n != 2 { // as a warning, and in the summary
+				t.Errorf("%s: %q is there %d times:\n%s", add, text, n, seen)
+			}
+		}
+		m := audit(t, ended.Dir, func(m *core.Machine, _ core.Event) {
+			for no := range core.TrialNo(m.Trials()) {
+				if why := m.View(no).Reason; strings.Contains(why, "is saved") || strings.Contains(why, "its checkpoint") {
+					t.Errorf("%s: trial %d: %s", add, no, why)
+				}
+			}
+		})
+		for no := range core.TrialNo(m.Trials()) {
+			if a := m.View(no).Attempt; a > 2 && strings.Contains(add, "pbt") {
+				t.Errorf("%s: trial %d has begun %d times", add, no, a)
+			}
+		}
 	}
 }

@@ -88,6 +88,8 @@ type trial struct {
 	compared uint64 // how often, since it was last judged by its rank
 	saved    uint64 // iteration of its last checkpoint; 0: none
 	exploits uint64 // how many it was ordered
+	asked    uint64 // iteration at which it was paused last
+	unsaved  bool   // it was paused to save a checkpoint, and made none
 	then     then
 }
 
@@ -141,7 +143,7 @@ func (s *scheduler) follow(e *sdk.Event, t *trial, out *sdk.Decisions) {
 	case sdk.TrialAdded:
 		t.point = e.Point
 	case sdk.CheckpointSaved:
-		t.saved = e.Iteration
+		t.saved, t.unsaved = e.Iteration, false
 	case sdk.TrialPaused:
 		t.hold.Observe(e, out)
 		s.paused(e.Trial, t, out)
@@ -195,7 +197,7 @@ func (s *scheduler) goOn(e *sdk.Event, t *trial, out *sdk.Decisions) {
 
 func (s *scheduler) pause(e *sdk.Event, t *trial, why then, reason string, out *sdk.Decisions) {
 	t.hold.Pause()
-	t.then, t.told = why, false
+	t.then, t.told, t.asked = why, false, e.Iteration
 	decide(out, sdk.Decision{Event: e.Number, Verdict: sdk.Pause, Reason: reason})
 }
 
@@ -211,11 +213,17 @@ func (s *scheduler) compare(e *sdk.Event, t *trial, out *sdk.Decisions) {
 		s.pause(e, t, exploit, fmt.Sprintf("%s: it goes on from one of the best %d", place, k), out)
 	case why == migrate:
 		s.pause(e, t, migrate, place+": it goes on from a better one of another sub-population", out)
-	case rank < k && !math.IsInf(t.loss, 1) && (t.saved == 0 || t.saved+s.options.Interval < e.Iteration):
+	case rank < k && !math.IsInf(t.loss, 1) && s.lacks(e, t):
 		s.pause(e, t, resume, place+": it saves a checkpoint for others", out)
 	default:
 		s.goOn(e, t, out)
 	}
+}
+
+// lacks says whether others need a newer checkpoint of the trial, which makes one when it is
+// paused. One that made none then begins anew, and is not paused for that again.
+func (s *scheduler) lacks(e *sdk.Event, t *trial) bool {
+	return !t.unsaved && (t.saved == 0 || t.saved+s.options.Interval < e.Iteration)
 }
 
 // judge says what the trial's rank comes to: resume when nothing does.
@@ -291,7 +299,12 @@ func (s *scheduler) paused(number uint32, t *trial, out *sdk.Decisions) {
 	case t.then == migrate:
 		s.replace(number, t, s.sources(number), out)
 	default:
-		t.hold.Order(sdk.Command{Kind: sdk.Resume, Trial: number, Reason: "its checkpoint is saved"}, out)
+		t.unsaved = t.saved < t.asked
+		reason := "its checkpoint is saved"
+		if t.unsaved {
+			reason = "it has made no checkpoint, and is not paused for one again"
+		}
+		t.hold.Order(sdk.Command{Kind: sdk.Resume, Trial: number, Reason: reason}, out)
 	}
 }
 
