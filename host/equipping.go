@@ -109,6 +109,15 @@ func (s *session) sweepUnfinished(no core.TrialNo) {
 	}
 }
 
+// sweepTemporaries removes files that were being written when the trial's host was killed.
+func (s *session) sweepTemporaries(no core.TrialNo) {
+	for moved := range s.machine.Dirs(no) + 1 {
+		if err := storage.SweepTemporaries(s.trials.dirAt(no, moved)); err != nil {
+			s.log.Warn(s.trials.name(no) + ": files that were not finished could not be removed: " + err.Error())
+		}
+	}
+}
+
 // sweep removes what earlier hosts left among the checkpoints: those that the
 // record does not name, half ones, and copies. It is done before any trial runs.
 func (s *session) sweep() {
@@ -123,6 +132,9 @@ func (s *session) sweep() {
 	for no := range core.TrialNo(s.machine.Trials()) {
 		if !owing[no] {
 			s.sweepUnfinished(no)
+		}
+		if !s.machine.View(no).State.Final() {
+			s.sweepTemporaries(no)
 		}
 		if !s.machine.HadCheckpoint(no) {
 			continue

@@ -49,6 +49,7 @@ type session struct {
 	file       *runfile.File
 	dir        storage.Dir
 	lock       *journal.Lock
+	holdings   holdings
 	log        *hostlog.Log
 	screen     *hostlog.Screen
 	mark       string         // of what this host starts
@@ -147,6 +148,9 @@ func (s *session) occupy(dir storage.Dir) (err error) {
 	}
 	s.dir, s.logFile, s.read = dir, f, walkIn(dir.Journal())
 	s.keepLog(f)
+	if err := errors.Join(storage.SweepTemporaries(dir.Path()), storage.SweepTemporaries(dir.Snapshots())); err != nil {
+		s.log.Warn("files that an earlier host had not finished could not be removed: " + err.Error())
+	}
 	for _, text := range dir.Doubts() {
 		s.log.Warn(text)
 	}
@@ -249,7 +253,7 @@ func (s *session) create() error {
 		}
 	}
 	s.start(first)
-	return nil
+	return s.hold()
 }
 
 // settle makes what a new experiment is in its directory.
@@ -330,7 +334,7 @@ func (s *session) open(changed bool) error {
 		return err
 	}
 	s.start(first)
-	return nil
+	return s.hold()
 }
 
 // takeUp opens the record and has it replayed.

@@ -2,6 +2,7 @@ package host
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -383,7 +384,7 @@ func (s *session) endOnFailure(turning context.Context, stop func()) <-chan erro
 	return broken
 }
 
-// sync makes the record safe, and looks whether what trials write to is still there.
+// sync makes the record safe, and looks whether what else is needed is still there.
 func (s *session) sync() error {
 	if err := s.record.Sync(); err != nil {
 		return unrecorded(err)
@@ -391,9 +392,16 @@ func (s *session) sync() error {
 	return s.housed()
 }
 
-// housed is an error where the trials' directories were taken away.
+// housed is an error where the trials' directories were taken away, or what makes the
+// experiment's directory this host's.
 func (s *session) housed() error {
-	if s.lock == nil || s.experiment.Trainable == nil {
+	if s.lock == nil {
+		return nil
+	}
+	if err := cmp.Or(s.lock.Check(), s.holdings.check()); err != nil {
+		return fmt.Errorf("everything is stopped: %w", err)
+	}
+	if s.experiment.Trainable == nil {
 		return nil
 	}
 	if err := s.dir.Check(); err != nil {

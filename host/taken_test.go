@@ -1,6 +1,8 @@
 package host
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -14,6 +16,13 @@ func TestTakenAway(t *testing.T) {
 		"journal cut":     {"truncate -s 100 ../../journal/*.tj", "was changed by somebody else"},
 		"journal removed": {"rm -rf ../../journal", "was removed or moved away"},
 		"all removed":     {"rm -rf ../../../test", "was removed or moved away"},
+		"lock removed":    {"rm -f ../../LOCK", "LOCK was removed or replaced"},
+		"lock replaced":   {"cp ../../LOCK ../../L && mv ../../L ../../LOCK", "LOCK was removed or replaced"},
+		"run.json gone":   {"rm -f ../../run.json", "run.json was removed by somebody else while the host ran: it is put back"},
+		"run.json new":    {"echo {{}} > ../../run.json", "run.json was changed by somebody else"},
+		"run.json folder": {"rm -f ../../run.json; mkdir ../../run.json", "run.json was "},
+		"plugins unlock":  {"rm -f ../../tunehost.lock", "tunehost.lock was removed by somebody else"},
+		"file changed":    {"echo x >> ../../experiment.yaml", "experiment.yaml was changed by somebody else"},
 	} {
 		for _, trials := range []string{"1", "20"} {
 			t.Run(what+" of "+trials, func(t *testing.T) {
@@ -33,5 +42,28 @@ concurrency: 1
 				}
 			})
 		}
+	}
+}
+
+// What is needed to go on is put back, and what was put in its place stays.
+func TestPutBack(t *testing.T) {
+	o, _ := quiet(t, `
+version: 1
+objective: {metric: score, mode: max}
+trainable:
+  command: [sh, -c, 'echo "{{\"score\": {x}}}"; if mkdir ../../done; then rm -f ../../run.json; echo mine > ../../run.json; fi']
+space: {x: {uniform: [0, 1]}}
+trials: 5
+concurrency: 1
+`)
+	o.Sets = append(o.Sets, "concurrency=1")
+	if _, err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "run.json.changed-1; go on with the experiment") {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(filepath.Join(o.Storage, "test", "run.json.changed-1")); err != nil || string(text) != "mine\n" {
+		t.Errorf("what was put there is %q, %v", text, err)
+	}
+	if ended := finish(t, o); ended.Errored > 0 {
+		t.Errorf("%+v", ended)
 	}
 }

@@ -8,7 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
+
+	"github.com/tunehost/tunehost/internal/plainfile"
 )
 
 // Dir is a directory of the operating system as an FS. All access stays below it, whatever links are in it. A Sync of its files
@@ -84,53 +85,18 @@ func (d *Dir) List() ([]string, error) {
 
 // Open implements ReadFS.
 func (d *Dir) Open(name string) (ReadFile, error) {
-	f, err := openPlain(d.root, name, os.O_RDONLY)
+	f, err := plainfile.In(d.root, name, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
 	return osFile{f, d}, nil
 }
 
-// openPlain opens a file below root, whatever was put in its place: a link is not followed to another file, a pipe not waited for.
-func openPlain(root *os.Root, name string, flag int) (*os.File, error) {
-	named, err := root.Lstat(name)
-	if err == nil && !named.Mode().IsRegular() {
-		return nil, notPlain(root, name)
-	}
-	f, err := root.OpenFile(name, flag|syscall.O_NONBLOCK, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	opened, errF := f.Stat()
-	named, errN := root.Lstat(name)
-	err = errors.Join(errF, errN)
-	if err == nil && (!opened.Mode().IsRegular() || !os.SameFile(named, opened) || flag != os.O_RDONLY && otherNames(opened)) {
-		err = notPlain(root, name)
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
-}
-
-func notPlain(root *os.Root, name string) error {
-	return fmt.Errorf("%s is no regular file, or one with another name elsewhere: move it away", filepath.Join(root.Name(), name))
-}
-
-// otherNames: what is written to the file is written to under those, too.
-func otherNames(info fs.FileInfo) bool {
-	s, ok := info.Sys().(*syscall.Stat_t)
-	return ok && s.Nlink > 1
-}
-
 // Create implements FS. The file is readable by its owner alone.
 func (d *Dir) Create(name string) (File, error) {
-	f, err := openPlain(d.root, name, os.O_RDWR|os.O_CREATE)
+	f, err := plainfile.In(d.root, name, os.O_RDWR|os.O_CREATE|os.O_TRUNC)
 	if err != nil {
 		return nil, d.because(err)
-	}
-	if err := f.Truncate(0); err != nil {
-		return nil, errors.Join(err, f.Close())
 	}
 	return osFile{f, d}, nil
 }

@@ -3,6 +3,7 @@
 package journal
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -11,13 +12,18 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"github.com/tunehost/tunehost/internal/plainfile"
 )
 
 const lockName = "LOCK"
 
 // Lock says that this process, and no other, writes in a directory. The kernel ends it with the process, however that ends, so there are no
 // stale locks: a LOCK file that nobody holds means nothing.
-type Lock struct{ file *os.File }
+type Lock struct {
+	file *os.File
+	path string
+}
 
 // LockedError says who holds the lock. B-085
 type LockedError struct {
@@ -42,7 +48,7 @@ func LockDir(dir string, now time.Time) (*Lock, error) {
 		return nil, err
 	}
 	defer root.Close()
-	file, err := openPlain(root, lockName, os.O_RDWR|os.O_CREATE)
+	file, err := plainfile.In(root, lockName, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +56,29 @@ func LockDir(dir string, now time.Time) (*Lock, error) {
 		_ = file.Close()
 		return nil, err
 	}
-	return &Lock{file}, nil
+	return &Lock{file, filepath.Join(dir, lockName)}, nil
+}
+
+// TakenError is the path of the lock file that another has put away, so that the lock means nothing any more.
+type TakenError string
+
+// Error implements error in one line.
+func (e TakenError) Error() string {
+	return string(e) + " was removed or replaced while this host held it, so that another host could write here, too; " +
+		"see that none does, and go on with the experiment"
+}
+
+// Check is an error once the file is not in its place any more.
+func (l *Lock) Check() error {
+	now, err := os.Lstat(l.path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	held, errH := l.file.Stat()
+	if err == nil && errH == nil && os.SameFile(now, held) {
+		return nil
+	}
+	return cmp.Or[error](errH, TakenError(l.path))
 }
 
 // Holder says who holds the lock of the directory dir; nil when nobody does. It takes no lock that a host would notice, and writes nothing.
@@ -63,7 +91,7 @@ func Holder(dir string) (*LockedError, error) {
 		return nil, err
 	}
 	defer root.Close()
-	file, err := openPlain(root, lockName, os.O_RDONLY)
+	file, err := plainfile.In(root, lockName, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -43,14 +43,16 @@ checkpoint: {every: 2, keep: 2, pauses: memory}
 		}
 	}
 	b.put(t, x.Storage, "notes.txt", "other/trials/00000/checkpoints/000001/model", "test.old/journal/1")
-	b.put(t, x.dir, "notes.txt", "mine/a", "experiment.yaml.bak", "crash-mine.txt")
+	b.put(t, x.dir, "notes.txt", "mine/a", "experiment.yaml.bak", "crash-mine.txt", "run.json.tmp", "experiment.yaml.tmp",
+		"tunehost.lock.tmp", "control.tmp", ".reported.tmp", "learned.jsonl.tmp", ".run.json.mine.tunehost-tmp")
 	for i := range 2 {
 		p := x.start(t, env...)
 		x.awaitResults(t, p, 2)
 		x.await(t, p, func() bool { return len(saved(x)) > 0 })
 		if i == 0 {
 			for _, dir := range x.trials(t) {
-				b.put(t, dir, "notes.txt", "model.tmp", "result.jsonl.bak", "checkpoints/mine.tmp/model", "checkpoints/notes.old", "checkpoints/12/model",
+				b.put(t, dir, "notes.txt", "model.tmp", "result.jsonl.bak", "result.jsonl.tmp", "params.json.tmp", "progress.csv.tmp",
+					"error.txt.tmp", "checkpoints/mine.tmp/model", "checkpoints/notes.old", "checkpoints/12/model",
 					"checkpoints/000900/model", "checkpoints/own/last/model", "checkpoints/restored/notes.txt", "export/mine/model")
 			}
 			b.put(t, x.dir, "checkpoints/blobs/notes.txt", "checkpoints/blobs/ab/notes", "snapshots/mine-1", "journal/notes.txt", "journal/1.tmp", "trials/mine/a")

@@ -139,7 +139,11 @@ func parse(path string, text []byte) (*File, error) {
 	if err := json.Unmarshal(text, f); err != nil {
 		return nil, fmt.Errorf("%s is damaged: %w; put it back, or go on with the plugins as they are: --accept-plugins", path, err)
 	}
-	if f.Version != version {
+	if f.Version < version {
+		return nil, fmt.Errorf("%s was damaged, or replaced by another file; put it back, or go on with the plugins as they are: "+
+			"--accept-plugins", path)
+	}
+	if f.Version > version {
 		return nil, fmt.Errorf("%s: version %d, but this program knows version %d: use a newer tunehost", path, f.Version, version)
 	}
 	return f, nil

@@ -56,7 +56,7 @@ func TestReadAndWrite(t *testing.T) {
 	if err != nil || !got.Same(f) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	for text, want := range map[string]string{"{": "is damaged", `{"version": 9}`: "version 9, but this program knows version 1"} {
+	for text, want := range map[string]string{"{": "is damaged", `{}`: "was damaged, or replaced", `{"version": 9}`: "version 9, but this program knows version 1"} {
 		if err := os.WriteFile(filepath.Join(dir.Path(), "tunehost.lock"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

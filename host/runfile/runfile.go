@@ -138,8 +138,8 @@ func Read(d storage.Dir) (*File, *config.Experiment, error) {
 	if err := json.NewDecoder(bytes.NewReader(text)).Decode(r); err != nil {
 		return nil, nil, fmt.Errorf("%s %w: %w; put it back from a copy", Path(d), ErrUnreadable, err)
 	}
-	if r.Version != version {
-		return nil, nil, fmt.Errorf("%s %w: it has version %d, this program knows version %d: use a newer tunehost", Path(d), ErrUnreadable, r.Version, version)
+	if err := r.readable(); err != nil {
+		return nil, nil, fmt.Errorf("%s %w: %w", Path(d), ErrUnreadable, err)
 	}
 	source, err := storage.ReadFile(d.Experiment(), maxBytes)
 	if err != nil {
@@ -150,6 +150,17 @@ func Read(d storage.Dir) (*File, *config.Experiment, error) {
 		return nil, nil, fmt.Errorf("%s: %w", d.Experiment(), err)
 	}
 	return r, e, nil
+}
+
+// readable: the text is a run.json, and no newer one than this program knows.
+func (r *File) readable() error {
+	switch {
+	case r.Version > version:
+		return fmt.Errorf("it has version %d, this program knows version %d: use a newer tunehost", r.Version, version)
+	case r.Version < version || r.RunID == "":
+		return errors.New("it was damaged, or replaced by another file; put it back from a copy")
+	}
+	return nil
 }
 
 // Parse reads the recorded experiment file with the overrides.

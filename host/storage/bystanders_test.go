@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tunehost/tunehost/internal/plainfile"
 )
 
 // bystander makes a file that no host has made.
@@ -82,5 +84,47 @@ func TestNoOtherName(t *testing.T) {
 	bystander(t, filepath.Join(dir, "file"))
 	if err := makeWay(realDisk{}, filepath.Join(dir, "file", "000001")); err == nil {
 		t.Error("a file is taken for a folder")
+	}
+}
+
+// B-155: of files in the making, a later host removes what was ours, and nothing else.
+func TestSweepTemporaries(t *testing.T) {
+	t.Parallel()
+	_, dir := trial(t)
+	mine := []string{"run.json.tmp", ".run.json.mine.tunehost-tmp", "run.json.ABCDEFGHIJKLMNOPQRSTUVWXYZ.tunehost-tmp"}
+	for _, name := range mine {
+		bystander(t, filepath.Join(dir, name))
+	}
+	left := plainfile.Temporary(filepath.Join(dir, "run.json"))
+	folder := plainfile.Temporary(filepath.Join(dir, "folder"))
+	bystander(t, left)
+	bystander(t, filepath.Join(folder, "model"))
+	if err := errors.Join(SweepTemporaries(dir), SweepTemporaries(filepath.Join(dir, "none"))); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range mine {
+		unharmed(t, filepath.Join(dir, name))
+	}
+	unharmed(t, filepath.Join(folder, "model"))
+	if _, err := os.Lstat(left); !os.IsNotExist(err) {
+		t.Errorf("%s is there: %v", left, err)
+	}
+}
+
+// B-155: what is written in the place of a file takes no other file's name, and leaves none.
+func TestWriteFileBesideOthers(t *testing.T) {
+	t.Parallel()
+	_, dir := trial(t)
+	bystander(t, filepath.Join(dir, "run.json.tmp"))
+	bystander(t, filepath.Join(dir, "folder", "file"))
+	if err := WriteFile(filepath.Join(dir, "run.json"), []byte("new")); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteFile(filepath.Join(dir, "folder"), []byte("new")); err == nil {
+		t.Error("a folder was replaced by a file")
+	}
+	unharmed(t, filepath.Join(dir, "run.json.tmp"))
+	if left, err := filepath.Glob(filepath.Join(dir, ".*.tunehost-tmp")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %s %v", left, err)
 	}
 }

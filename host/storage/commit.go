@@ -11,10 +11,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"unicode/utf8"
 
 	"github.com/tunehost/tunehost/host/storage/nolink"
+	"github.com/tunehost/tunehost/internal/plainfile"
 )
 
 // sealedMode is that of a checkpoint's files: nobody writes to them any more.
@@ -166,7 +166,7 @@ func (s *sealer) file(path string) error {
 
 // read hashes a file, in one pass.
 func (s *sealer) read(rel string) (x File, links uint64, err error) {
-	f, err := openPlain(s.root, rel)
+	f, err := plainfile.In(s.root, rel, os.O_RDONLY)
 	if err != nil {
 		return x, 0, err
 	}
@@ -191,26 +191,6 @@ func (s *sealer) private(path string) error {
 		return err
 	}
 	return s.rename(tmp, path)
-}
-
-// openPlain opens a plain file below root, and no link.
-func openPlain(root *os.Root, rel string) (*os.File, error) {
-	before, err := root.Lstat(rel)
-	if err != nil {
-		return nil, err
-	}
-	if !before.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is %s", rel, nolink.KindOf(before.Mode()))
-	}
-	f, err := root.OpenFile(rel, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe that was put there since would be waited for
-	if err != nil {
-		return nil, err
-	}
-	if after, err := f.Stat(); err != nil || !os.SameFile(before, after) {
-		f.Close()
-		return nil, errors.Join(err, fmt.Errorf("%s was replaced while it was read", rel))
-	}
-	return f, nil
 }
 
 func hash(in io.Reader) (string, error) {

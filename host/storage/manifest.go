@@ -9,6 +9,7 @@ import (
 	"regexp"
 
 	"github.com/tunehost/tunehost/host/storage/nolink"
+	"github.com/tunehost/tunehost/internal/plainfile"
 )
 
 const (
@@ -140,7 +141,7 @@ func checkFile(root *os.Root, f File, deep bool) error {
 
 // open opens the file if it has the right kind and size.
 func (f *File) open(root *os.Root) (*os.File, error) {
-	in, err := openPlain(root, filepath.FromSlash(f.Path))
+	in, err := plainfile.In(root, filepath.FromSlash(f.Path), os.O_RDONLY)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.Path, reason(err))
 	}

@@ -173,12 +173,12 @@ func (d Dir) Check() error {
 // WriteFile replaces a file of the experiment at once: readers see the old one
 // or the new one.
 func WriteFile(path string, content []byte) error {
-	tmp := path + ".tmp"
-	if err := writeSynced(tmp, content); err != nil {
-		_ = nolink.Remove(tmp) // half of it, where there was no room
+	tmp, err := nolink.Temporary(path, fileMode)
+	if err != nil {
 		return err
 	}
-	if err := nolink.Rename(tmp, path); err != nil {
+	_, err = tmp.Write(content)
+	if err := nolink.Settle(tmp, path, errors.Join(err, tmp.Sync())); err != nil {
 		return err
 	}
 	return nolink.Sync(filepath.Dir(path))
@@ -187,12 +187,3 @@ func WriteFile(path string, content []byte) error {
 // ReadFile reads a file of an experiment. What is no file, a link among it, or larger
 // than any that a host makes, is an error.
 func ReadFile(path string, limit int64) ([]byte, error) { return nolink.ReadFile(path, limit) }
-
-func writeSynced(path string, content []byte) error {
-	f, err := nolink.Create(path, fileMode)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(content)
-	return errors.Join(err, f.Sync(), f.Close())
-}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tunehost/tunehost/host/storage/nolink"
+	"github.com/tunehost/tunehost/internal/plainfile"
 )
 
 // RemoveCheckpoint deletes a checkpoint: first its name, so that nobody sees
@@ -99,6 +100,22 @@ func sweepRestored(dir string) error {
 		err = nolink.Remove(dir)
 	}
 	return err
+}
+
+// SweepTemporaries removes the files in the making that a host or a program of ours has left
+// in a folder as it was killed. Nobody may write there.
+func SweepTemporaries(dir string) error {
+	list, err := nolink.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	errs := []error{err}
+	for _, e := range list {
+		if path := filepath.Join(dir, e.Name()); plainfile.IsTemporary(e.Name()) && isOurs(path, 0) {
+			errs = append(errs, nolink.Remove(path))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // SweepBlobs removes what no checkpoint has any more.

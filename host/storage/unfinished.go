@@ -31,17 +31,17 @@ func SweepUnfinished(trialDir string) error {
 	errs := []error{err}
 	for _, e := range list {
 		path := filepath.Join(root, e.Name())
-		if e.IsDir() && unfinished.MatchString(e.Name()) && isOurs(path) {
+		if e.IsDir() && unfinished.MatchString(e.Name()) && isOurs(path, fs.ModeDir) {
 			errs = append(errs, nolink.RemoveAll(path))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// isOurs: the folder belongs to the user that runs this process.
-func isOurs(path string) bool {
+// isOurs: what is at the path is of this kind, and belongs to the user that runs this process.
+func isOurs(path string, kind fs.FileMode) bool {
 	info, err := nolink.Lstat(path)
-	if err != nil || !info.IsDir() {
+	if err != nil || info.Mode().Type() != kind {
 		return false
 	}
 	owner, _, ok := ours.Of(info)

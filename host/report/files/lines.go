@@ -80,7 +80,7 @@ func eachLine(f *os.File, size int64, do func(line []byte) error) error {
 // rewrite replaces the file at once by what edit makes of its lines; edit
 // appends to its first argument.
 func (t *table) rewrite(edit func(to, line []byte) []byte) error {
-	tmp, err := nolink.Create(t.path+".tmp", fileMode)
+	tmp, err := nolink.Temporary(t.path, fileMode)
 	if err != nil {
 		return err
 	}
@@ -91,10 +91,11 @@ func (t *table) rewrite(edit func(to, line []byte) []byte) error {
 		_, err := w.Write(to)
 		return err
 	})
-	if err = errors.Join(err, w.Flush(), tmp.Sync(), tmp.Close()); err != nil {
-		return errors.Join(err, nolink.Remove(tmp.Name()))
+	err = errors.Join(err, w.Flush(), tmp.Sync())
+	if err == nil {
+		err = t.close()
 	}
-	if err := errors.Join(t.close(), nolink.Rename(tmp.Name(), t.path)); err != nil {
+	if err := nolink.Settle(tmp, t.path, err); err != nil {
 		return err
 	}
 	return t.learn()

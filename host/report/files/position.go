@@ -30,13 +30,10 @@ func Reported(dir string) uint64 {
 // setReported replaces the number; what it stands for must be on disk.
 func setReported(dir string, number uint64) error {
 	path := filepath.Join(dir, positionFile)
-	f, err := nolink.Create(path+".tmp", fileMode)
+	f, err := nolink.Temporary(path, fileMode)
 	if err != nil {
 		return err
 	}
 	_, err = f.WriteString(strconv.FormatUint(number, 10) + "\n")
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return nolink.Rename(path+".tmp", path)
+	return nolink.Settle(f, path, errors.Join(err, f.Sync()))
 }

@@ -7,9 +7,10 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tunehost/tunehost/internal/plainfile"
 )
 
 // OpenFile is os.OpenFile of a plain file.
@@ -28,13 +29,7 @@ func OpenFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
 
 // plain refuses what is no file before anything is done to it.
 func plain(f *os.File, flag int) (*os.File, error) {
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = notFile(f.Name(), info.Mode())
-	}
-	if err == nil && flag&(os.O_WRONLY|os.O_RDWR) != 0 && names(info) > 1 {
-		err = otherName(f.Name())
-	}
+	err := plainfile.Check(f, flag)
 	if err == nil && flag&os.O_TRUNC != 0 {
 		err = f.Truncate(0)
 	}
@@ -43,13 +38,6 @@ func plain(f *os.File, flag int) (*os.File, error) {
 		return nil, err
 	}
 	return f, nil
-}
-
-func names(info fs.FileInfo) uint64 {
-	if s, ok := info.Sys().(*syscall.Stat_t); ok {
-		return uint64(s.Nlink)
-	}
-	return 1
 }
 
 // Open is os.Open of a plain file.
@@ -66,6 +54,23 @@ func Create(path string, perm fs.FileMode) (*os.File, error) {
 		return nil, err
 	}
 	return OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
+}
+
+// Temporary makes a file that is to have a path's place, with a name that nobody else has.
+func Temporary(path string, perm fs.FileMode) (*os.File, error) {
+	return OpenFile(plainfile.Temporary(path), os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
+}
+
+// Settle closes a temporary file and gives it the path, if what was done with it went
+// well; else it removes it.
+func Settle(tmp *os.File, path string, err error) error {
+	if err = errors.Join(err, tmp.Close()); err == nil {
+		err = Rename(tmp.Name(), path)
+	}
+	if err != nil {
+		_ = Remove(tmp.Name())
+	}
+	return err
 }
 
 // WriteFile makes a new file, as Create does, with the content.

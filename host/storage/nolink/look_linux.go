@@ -21,6 +21,11 @@ var kernelLooks = sync.OnceValue(func() bool {
 	return true
 })
 
+// lookAgain is how often a path is looked up again of which something was renamed
+// meanwhile, which the kernel reports as EAGAIN. More is somebody's doing, or another fault
+// of the same name: whoever asked may wait and try again.
+const lookAgain = 100
+
 // look opens what is at a path.
 func look(path string, flags int, mode uint32) (int, error) {
 	if !kernelLooks() {
@@ -29,9 +34,14 @@ func look(path string, flags int, mode uint32) (int, error) {
 	if flags&unix.O_CREAT == 0 {
 		mode = 0 // else it is refused
 	}
-	for {
-		fd, err := unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{Flags: uint64(flags), Mode: uint64(mode), Resolve: unix.RESOLVE_NO_SYMLINKS})
-		if !errors.Is(err, unix.EINTR) && !errors.Is(err, unix.EAGAIN) {
+	how := &unix.OpenHow{Flags: uint64(flags), Mode: uint64(mode), Resolve: unix.RESOLVE_NO_SYMLINKS}
+	for tries := 0; ; {
+		fd, err := unix.Openat2(unix.AT_FDCWD, path, how)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case errors.Is(err, unix.EAGAIN) && tries < lookAgain:
+			tries++
+		default:
 			return fd, err
 		}
 	}
