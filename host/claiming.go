@@ -1,11 +1,13 @@
 package host
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/tunehost/tunehost/core/resource"
 	"github.com/tunehost/tunehost/host/claims"
@@ -24,24 +26,69 @@ func (s *session) claim(offered local.Node, cpus string) (local.Node, error) {
 	if s.options.inProcess {
 		return offered, nil
 	}
-	n := needsOf(s.experiment)
-	var refused error
-	entry, err := claims.Enter(func(others []claims.Claim) (claims.Claim, error) {
-		s.warnOfBusyCPUs(n.mayUse(offered, "cpu"), number(cpus), others)
-		offered, refused = s.unclaimed(offered, n, others)
-		return s.claimed(offered, n), refused
-	})
+	left, entry, err := s.enter(offered, cpus)
+	var held *heldError
+	for said := ""; errors.As(err, &held) && s.experiment.WaitForResources; left, entry, err = s.enter(offered, cpus) {
+		if held.Error() != said {
+			said = held.Error()
+			s.log.Warn("no trial can start yet, and the experiment waits (wait_for_resources): " + held.what)
+		}
+		if err := s.wait(claimAgain); err != nil {
+			return offered, err
+		}
+	}
 	switch {
-	case refused != nil:
-		return offered, &UserError{refused}
+	case errors.As(err, &held):
+		return offered, &UserError{held}
 	case err != nil:
-		s.log.Warn(unseen + err.Error())
+		s.log.Warn(unseen + oneLine(err))
 	case entry.Alone() != nil:
-		s.log.Warn(unseen + strings.ReplaceAll(entry.Alone().Error(), "\n", "; "))
+		s.log.Warn(unseen + oneLine(entry.Alone()))
 	}
 	s.claims = entry
-	return offered, nil
+	return left, nil
 }
+
+// claimAgain is how long a host waits for GPUs that others hold before it looks again.
+const claimAgain = time.Second
+
+// wait waits; an error says that the user has interrupted it.
+func (s *session) wait(d time.Duration) error {
+	over := make(chan struct{})
+	stop := s.clock.AfterFunc(d, func() { close(over) })
+	defer stop()
+	select {
+	case <-over:
+		return nil
+	case <-s.options.opening.Done():
+		return s.options.opening.Err()
+	}
+}
+
+func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
+
+// enter claims what the trials can use of this machine, or fails with a heldError.
+func (s *session) enter(offered local.Node, cpus string) (left local.Node, entry *claims.Entry, err error) {
+	n := needsOf(s.experiment)
+	left = offered
+	entry, err = claims.Enter(func(others claims.Others) (c claims.Claim, err error) {
+		s.warnOfBusyCPUs(n.mayUse(offered, "cpu"), number(cpus), others.Claims)
+		if others.Unread != nil && !s.options.Share {
+			s.log.Once("claims", "what another experiment uses of this machine cannot be read: "+oneLine(others.Unread))
+		}
+		if left, err = s.unclaimed(offered, n, others); err != nil {
+			return c, err
+		}
+		return s.claimed(left, n), nil
+	})
+	return left, entry, err
+}
+
+// heldError says which GPUs other experiments hold, and what the user can do.
+type heldError struct{ what, do string }
+
+// Error implements error.
+func (e *heldError) Error() string { return e.what + "; " + e.do }
 
 func (s *session) claimed(n local.Node, x needs) claims.Claim {
 	c := claims.Claim{Experiment: s.experiment.Name, Dir: s.dir.Path(), PID: os.Getpid(), CPUs: x.mayUse(n, "cpu")}
@@ -60,14 +107,18 @@ func devices(gpus []local.GPU) (list []claims.GPU) {
 
 // unclaimed leaves of a node the GPUs that no other experiment holds, and no more than
 // the trials can use.
-func (s *session) unclaimed(n local.Node, x needs, others []claims.Claim) (local.Node, error) {
+func (s *session) unclaimed(n local.Node, x needs, others claims.Others) (local.Node, error) {
 	if !x.gpus || s.options.Share || len(n.GPUs) == 0 {
 		return n, nil
+	}
+	if others.Unread != nil {
+		return n, &heldError{"another host's claim on this machine cannot be read, and may be of any GPU: " + oneLine(others.Unread),
+			"mend that or end that host, or use the GPUs together with it (--share)"}
 	}
 	var free []local.GPU
 	var holders []claims.Claim
 	for _, g := range n.GPUs {
-		if holder := claims.Holder(others, devices([]local.GPU{g})[0]); holder != nil {
+		if holder := claims.Holder(others.Claims, devices([]local.GPU{g})[0]); holder != nil {
 			holders = append(holders, *holder)
 			continue
 		}
@@ -80,9 +131,10 @@ func (s *session) unclaimed(n local.Node, x needs, others []claims.Claim) (local
 	switch {
 	case len(holders) == 0 || len(free) == int(math.Ceil(x.mayUse(n, "gpu"))):
 	case len(free) < least && len(n.GPUs) >= least:
-		return n, fmt.Errorf("a trial needs %d of this machine's %d GPUs, and %d are free: %s; wait for that, "+
-			"wait until it has ended, give each experiment GPUs of its own (CUDA_VISIBLE_DEVICES), or use them together (--share)",
-			least, len(n.GPUs), len(free), holding(holders))
+		return n, &heldError{
+			fmt.Sprintf("a trial needs %d of this machine's %d GPUs, and %d are free: %s", least, len(n.GPUs), len(free), holding(holders)),
+			"begin again when that has ended, or let this experiment wait for it (wait_for_resources: true), " +
+				"give each experiment GPUs of its own (CUDA_VISIBLE_DEVICES), or use them together (--share)"}
 	default:
 		s.log.Warn(fmt.Sprintf("%d of this machine's %d GPUs are used by other experiments and left to them: %s; --share uses them all the same",
 			len(holders), len(n.GPUs), holding(holders)))
@@ -124,7 +176,7 @@ func (s *session) warnOfBusyCPUs(mine, cpus float64, others []claims.Claim) {
 	if s.options.Share || len(names) == 0 || mine == 0 || sum <= cpus {
 		return
 	}
-	s.log.Warn(fmt.Sprintf("this machine has %s CPUs, and this experiment may use %s while %s: both may get slower; "+
+	s.log.Once("cpus", fmt.Sprintf("this machine has %s CPUs, and this experiment may use %s while %s: both may get slower; "+
 		"--resources cpu=N gives each its part, --share leaves this warning out", decimal(cpus), decimal(mine), strings.Join(names, ", ")))
 }
 

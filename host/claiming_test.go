@@ -1,6 +1,8 @@
 package host
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -104,6 +106,68 @@ func TestGPUsAreClaimed(t *testing.T) {
 	if strings.Contains(seen.String(), "experiment first") {
 		t.Errorf("an experiment that has ended is spoken of: %s", seen)
 	}
+}
+
+// B-138: with wait_for_resources an experiment begins when another has given its GPUs back,
+// and says whose it waits for.
+func TestGPUsAreWaitedFor(t *testing.T) {
+	alone(t)
+	end := filepath.Join(t.TempDir(), "end")
+	if err := os.WriteFile(end, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dir, _, finishFirst := inBackground(t, "first", "")
+	o, seen := onGPU(t, "second", end, "wait_for_resources: true\n")
+	o.Resources = "cpu=9999,gpu=1"
+	done := make(chan Ended, 1)
+	go func() { done <- finish(t, o) }()
+	want := "no trial can start yet, and the experiment waits (wait_for_resources): a trial needs 1 of this machine's 1 GPUs, " +
+		"and 0 are free: experiment first (" + dir
+	seen.await(t, want)
+	finishFirst()
+	if ended := <-done; trialFile(t, ended.Dir, "00000", "stderr") != "gpus=0\n" {
+		t.Error("the second experiment did not get the GPU")
+	}
+	if n := strings.Count(seen.String(), "the experiment waits"); n != 1 {
+		t.Errorf("it was said %d times: %s", n, seen)
+	}
+}
+
+// An experiment that waits for another's GPUs can be interrupted, and leaves nothing behind.
+func TestWaitingIsInterrupted(t *testing.T) {
+	alone(t)
+	_, _, finishFirst := inBackground(t, "first", "")
+	o, seen := onGPU(t, "second", "/", "wait_for_resources: true\n")
+	o.Resources = "cpu=9999,gpu=1"
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { _, err := Run(ctx, o); done <- err }()
+	seen.await(t, "the experiment waits")
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	finishFirst()
+}
+
+// B-138: a claim that cannot be read may be of any GPU: no trial gets one.
+func TestUnreadableClaim(t *testing.T) {
+	alone(t)
+	_, _, finishFirst := inBackground(t, "first", "")
+	claims, err := filepath.Glob(filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "tunehost", "*", "*", "claim.json"))
+	if err != nil || len(claims) != 1 {
+		t.Fatal(claims, err)
+	}
+	if err := os.WriteFile(claims[0], []byte("garbage"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o, _ := onGPU(t, "second", "/", "")
+	contains(t, refused(t, o), claims[0], "cannot be read, and may be of any GPU", "--share")
+	o, seen := onGPU(t, "third", "/", "")
+	o.Sets = []string{"resources.gpu=0"}
+	finish(t, o)
+	contains(t, seen.String(), "what another experiment uses of this machine cannot be read: "+claims[0])
+	finishFirst()
 }
 
 // B-138: an experiment that can use more goes on with the GPUs that are left, and says so.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
@@ -36,6 +37,16 @@ func (s *screenful) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.text.String()
+}
+
+// await waits until a text is there.
+func (s *screenful) await(t *testing.T, text string) {
+	t.Helper()
+	for deadline := time.Now().Add(2 * time.Minute); !strings.Contains(s.String(), text); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%q is not said: %s", text, s)
+		}
+	}
 }
 
 // quick makes an experiment whose plugins run in the test's process; more are

@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -68,9 +69,16 @@ const (
 // Entry is a claim that holds.
 type Entry struct{ folder *runtimedir.Folder }
 
+// Others are the claims of the hosts that live.
+type Others struct {
+	Claims []Claim
+	// Unread names those that cannot be read: they may claim anything. nil: there are none.
+	Unread error
+}
+
 // Enter has decide make a claim in view of those of the other hosts, and enters it.
 // Meanwhile nobody else decides. Where decide fails nothing is entered.
-func Enter(decide func(others []Claim) (Claim, error)) (*Entry, error) {
+func Enter(decide func(Others) (Claim, error)) (*Entry, error) {
 	folder, err := runtimedir.Make()
 	if err != nil {
 		return nil, err
@@ -96,7 +104,7 @@ func (e *Entry) Leave() {
 // Alone is why no other host sees the claim, and none is seen; nil: they do.
 func (e *Entry) Alone() error { return e.folder.Alone() }
 
-func (e *Entry) enter(decide func(others []Claim) (Claim, error)) error {
+func (e *Entry) enter(decide func(Others) (Claim, error)) error {
 	lock, err := lock(filepath.Join(e.folder.Root(), lockFile))
 	if err != nil {
 		return err
@@ -114,14 +122,20 @@ func (e *Entry) enter(decide func(others []Claim) (Claim, error)) error {
 	return errors.Join(os.WriteFile(tmp, text, 0o600), os.Rename(tmp, filepath.Join(e.folder.Path(), claimFile)))
 }
 
-// others are the claims of hosts that live.
-func (e *Entry) others() (list []Claim) {
-	for _, dir := range e.folder.Others() {
-		if c, err := read(filepath.Join(dir, claimFile)); err == nil {
-			list = append(list, c)
+// others are the claims of hosts that live. A folder without one is for something else.
+func (e *Entry) others() (all Others) {
+	dirs, err := e.folder.Others()
+	all.Unread = err
+	for _, dir := range dirs {
+		c, err := read(filepath.Join(dir, claimFile))
+		switch {
+		case err == nil:
+			all.Claims = append(all.Claims, c)
+		case !errors.Is(err, fs.ErrNotExist):
+			all.Unread = errors.Join(all.Unread, err)
 		}
 	}
-	return list
+	return all
 }
 
 func read(file string) (c Claim, err error) {
@@ -130,13 +144,16 @@ func read(file string) (c Claim, err error) {
 		return c, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > maxClaimBytes {
-		return c, fmt.Errorf("%s is no claim", file)
+		return c, fmt.Errorf("%s is no claim that a host has written", file)
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return c, err
 	}
-	return c, json.Unmarshal(text, &c)
+	if err := json.Unmarshal(text, &c); err != nil {
+		return c, fmt.Errorf("%s: %w", file, err)
+	}
+	return c, nil
 }
 
 // lock waits for the others' decisions, which take no time.

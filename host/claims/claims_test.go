@@ -6,7 +6,9 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -16,7 +18,7 @@ func TestMain(m *testing.M) {
 	if name == "" {
 		os.Exit(m.Run())
 	}
-	_, err := Enter(func([]Claim) (Claim, error) { return claimOf(name), nil })
+	_, err := Enter(func(Others) (Claim, error) { return claimOf(name), nil })
 	fmt.Println(err)
 	_, _ = io.Copy(io.Discard, os.Stdin) // until the test is gone
 }
@@ -36,10 +38,15 @@ func private(t *testing.T) {
 }
 
 // seen are the claims that the next host sees; it enters nothing.
-func seen(t *testing.T) (found []Claim) {
+func seen(t *testing.T) []Claim {
+	t.Helper()
+	return look(t).Claims
+}
+
+func look(t *testing.T) (found Others) {
 	t.Helper()
 	no := errors.New("no")
-	if _, err := Enter(func(others []Claim) (Claim, error) { found = others; return Claim{}, no }); !errors.Is(err, no) {
+	if _, err := Enter(func(others Others) (Claim, error) { found = others; return Claim{}, no }); !errors.Is(err, no) {
 		t.Fatal(err)
 	}
 	return found
@@ -51,7 +58,7 @@ func TestClaims(t *testing.T) {
 	if got := seen(t); got != nil {
 		t.Fatalf("an empty machine has %v", got)
 	}
-	e, err := Enter(func([]Claim) (Claim, error) { return claimOf("a"), nil })
+	e, err := Enter(func(Others) (Claim, error) { return claimOf("a"), nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,5 +107,51 @@ func TestSame(t *testing.T) {
 		if got := c.a.Same(c.b); got != c.want || c.b.Same(c.a) != got {
 			t.Errorf("%v and %v: %t", c.a, c.b, got)
 		}
+	}
+}
+
+// B-138: a claim of a host that lives and that cannot be read is no claim of nothing.
+func TestUnreadClaims(t *testing.T) {
+	private(t)
+	e, err := Enter(func(Others) (Claim, error) { return claimOf("a"), nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Leave()
+	file := filepath.Join(e.folder.Path(), claimFile)
+	for what, spoil := range map[string]func() error{
+		"garbage":  func() error { return os.WriteFile(file, []byte("{"), 0o600) },
+		"empty":    func() error { return os.Truncate(file, 0) },
+		"a folder": func() error { return errors.Join(os.Remove(file), os.Mkdir(file, 0o700)) },
+		"a link":   func() error { return errors.Join(os.RemoveAll(file), os.Symlink("/dev/zero", file)) },
+	} {
+		if err := spoil(); err != nil {
+			t.Fatal(err)
+		}
+		if all := look(t); len(all.Claims) != 0 || all.Unread == nil || !strings.Contains(all.Unread.Error(), file) {
+			t.Errorf("%s: %+v", what, all)
+		}
+	}
+	if err := os.RemoveAll(file); err != nil {
+		t.Fatal(err)
+	}
+	if all := look(t); all.Unread != nil {
+		t.Errorf("a folder without a claim: %v", all.Unread)
+	}
+}
+
+// B-138: the claim of a host whose folder has other permissions than it was made with counts.
+func TestClaimsOfOpenedFolders(t *testing.T) {
+	private(t)
+	e, err := Enter(func(Others) (Claim, error) { return claimOf("a"), nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Leave()
+	if err := os.Chmod(e.folder.Home(), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if got := seen(t); len(got) != 1 {
+		t.Errorf("a host whose folder others can list holds %v", got)
 	}
 }

@@ -3,6 +3,7 @@ package runtimedir
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -45,22 +46,38 @@ func (f *Folder) Root() string { return filepath.Dir(f.home.path) }
 // user's folder could not be had. nil: it is the user's.
 func (f *Folder) Alone() error { return f.home.alone }
 
-// Others are the folders of this and other processes that live, in the same root.
-func (f *Folder) Others() (paths []string) {
-	homes, _ := os.ReadDir(f.Root())
+// Others are the folders of this and other processes that live, in the same root. The
+// error names those that cannot be looked at.
+func (f *Folder) Others() (paths []string, err error) {
+	homes, err := os.ReadDir(f.Root())
 	for _, h := range homes {
-		home := filepath.Join(f.Root(), h.Name())
-		if !h.IsDir() || !lives(home) {
+		if !h.IsDir() {
 			continue
 		}
-		entries, _ := os.ReadDir(home)
-		for _, e := range entries {
-			if path := filepath.Join(home, e.Name()); e.IsDir() && path != f.path {
-				paths = append(paths, path)
-			}
+		found, errH := f.in(filepath.Join(f.Root(), h.Name()))
+		paths, err = append(paths, found...), errors.Join(err, errH)
+	}
+	return paths, err
+}
+
+// in are the folders in a home whose process lives.
+func (f *Folder) in(home string) (paths []string, err error) {
+	if _, err := os.Lstat(filepath.Join(home, marker)); errors.Is(err, fs.ErrPermission) {
+		return nil, err
+	}
+	if !lives(home) {
+		return nil, nil
+	}
+	entries, err := os.ReadDir(home)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // it has ended meanwhile
+	}
+	for _, e := range entries {
+		if path := filepath.Join(home, e.Name()); e.IsDir() && path != f.path {
+			paths = append(paths, path)
 		}
 	}
-	return paths
+	return paths, err
 }
 
 // Remove removes the folder with all that is in it, and with the last folder of this

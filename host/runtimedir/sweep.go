@@ -70,7 +70,7 @@ const (
 // lives says whether a home is there and its process lives.
 func lives(dir string) bool {
 	for range lookAgain {
-		if !isHome(dir) {
+		if !marked(dir) { // by us; that others can look into it too makes it no less alive
 			return false
 		}
 		lock, err := hold(dir)
@@ -85,9 +85,11 @@ func lives(dir string) bool {
 
 // isHome says whether a folder is the user's alone and has our marker, with our user's id.
 func isHome(dir string) bool {
-	if Private(dir) != nil {
-		return false
-	}
+	return Private(dir) == nil && marked(dir)
+}
+
+// marked says whether a folder has our marker, with our user's id.
+func marked(dir string) bool {
 	path := filepath.Join(dir, marker)
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() || !owned(info) || info.Size() > 4096 {
