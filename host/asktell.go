@@ -36,6 +36,7 @@ func AskTell(ctx context.Context, r io.Reader, w io.Writer, o Options) error {
 			return err
 		}
 	}
+	o.opening = ctx
 	e, err := load(o)
 	if err != nil {
 		return err

@@ -122,6 +122,7 @@ func userError(format string, args ...any) error {
 // Run runs an experiment file, or goes on with what it has left behind. When the
 // context ends, the experiment is interrupted: it is saved and can go on.
 func Run(ctx context.Context, o Options) (Ended, error) {
+	o.opening = ctx
 	e, err := load(o)
 	if err != nil {
 		return Ended{}, err
@@ -264,6 +265,9 @@ func load(o Options) (*config.Experiment, error) {
 		sets = append(sets, "name="+o.Name)
 	}
 	e, err := o.read(config.WithSet(sets...))
+	if err != nil && o.opening != nil && o.opening.Err() != nil {
+		return nil, o.opening.Err()
+	}
 	if err != nil {
 		return nil, &UserError{err}
 	}
@@ -278,7 +282,28 @@ func (o *Options) read(options ...config.Option) (*config.Experiment, error) {
 	if o.source != nil {
 		return config.Parse(o.File, o.source, options...)
 	}
-	return config.Load(o.File, options...)
+	return o.unlessInterrupted(func() (*config.Experiment, error) { return config.Load(o.File, options...) })
+}
+
+// unlessInterrupted reads a file that the user named, which may be the end of a pipe, and
+// gives up when the user interrupts.
+func (o *Options) unlessInterrupted(read func() (*config.Experiment, error)) (*config.Experiment, error) {
+	if o.opening == nil {
+		return read()
+	}
+	var e *config.Experiment
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		e, err = read()
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		return e, err
+	case <-o.opening.Done():
+		return nil, o.opening.Err()
+	}
 }
 
 // mine refuses a directory in which somebody else decides what runs.

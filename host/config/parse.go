@@ -55,6 +55,9 @@ func Load(path string, options ...Option) (*Experiment, error) {
 		return nil, err
 	case info.IsDir():
 		return nil, fmt.Errorf("%s: found a directory, expected an experiment file", path)
+	case info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket) != 0 && !isDescriptor(path):
+		return nil, fmt.Errorf("%s: found a pipe or a socket, which may never say anything; write the experiment to a file, "+
+			"or hand it over as /dev/stdin or <(COMMAND)", path)
 	case info.Size() > maxFileBytes:
 		return nil, Errors{{Pos{File: path}, fmt.Sprintf("the file has %d bytes, the limit is %d (1 MiB)", info.Size(), maxFileBytes)}}
 	}
@@ -63,6 +66,13 @@ func Load(path string, options ...Option) (*Experiment, error) {
 		return nil, err
 	}
 	return Parse(path, data, options...)
+}
+
+// isDescriptor says whether a path names what a shell has opened for this process, as for
+// `<(COMMAND)`: there is somebody at the other end.
+func isDescriptor(path string) bool {
+	dir := filepath.Dir(filepath.Clean(path))
+	return path == "/dev/stdin" || dir == "/dev/fd" || strings.HasPrefix(dir, "/proc/") && filepath.Base(dir) == "fd"
 }
 
 // readSome reads a byte more than a file may have: what is no plain file does not say how

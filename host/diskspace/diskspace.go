@@ -60,7 +60,9 @@ func (d *Disk) lacks(err error) {
 		return
 	}
 	if d.short = isShort(err); d.short {
-		d.log.Warn(fmt.Sprintf("the machine has nothing left of what the host needs (%v): what needs it waits, and the experiment goes on by itself; run fewer trials at a time (concurrency), or raise the limit (ulimit -n, ulimit -u)", err))
+		d.log.Once("short", fmt.Sprintf("the machine has nothing left of what the host needs (%v): "+
+			"what needs it waits, and the experiment goes on by itself; run fewer trials at a time (concurrency), "+
+			"or raise the limit (ulimit -n, ulimit -u)", cause(err)))
 		return
 	}
 	d.log.Warn("the disk is full: nothing is started, recorded or saved until there is room; free some space, and the experiment goes on by itself")
@@ -102,6 +104,18 @@ func IsFull(err error) bool {
 	}
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, journal.ErrNoSpace) || isShort(err)
 }
+
+// cause is the system's word, where there is one: which trial it came to is chance.
+func cause(err error) error {
+	if no, ok := errors.AsType[syscall.Errno](err); ok {
+		return no
+	}
+	return err
+}
+
+// IsShort says that the machine lacks something else than room, which may be there when
+// others have ended.
+func IsShort(err error) bool { return !errors.Is(err, journal.ErrFailed) && isShort(err) }
 
 // isShort says that the machine lacks file descriptors, memory or processes.
 func isShort(err error) bool {

@@ -38,14 +38,30 @@ func At(path string) (Dir, error) {
 // it no links are followed (package nolink).
 func withoutLinks(path string) (string, error) {
 	real, err := filepath.EvalSymlinks(path)
-	if !errors.Is(err, fs.ErrNotExist) || filepath.Dir(path) == path {
-		return real, err
+	if errors.Is(err, syscall.ENOTDIR) {
+		return "", notDir(path)
+	}
+	if err != nil && (!errors.Is(err, fs.ErrNotExist) || filepath.Dir(path) == path) {
+		return "", fmt.Errorf("%s: %w", path, reason(err))
+	}
+	if err == nil {
+		return real, nil
 	}
 	if _, err := os.Lstat(path); err == nil {
 		return "", fmt.Errorf("%s is a link that leads nowhere: remove it, or make the directory that it names", path)
 	}
 	above, err := withoutLinks(filepath.Dir(path))
 	return filepath.Join(above, filepath.Base(path)), err
+}
+
+// notDir names what is in the place of a directory on the way to a path.
+func notDir(path string) error {
+	for at := path; filepath.Dir(at) != at; at = filepath.Dir(at) {
+		if info, err := os.Stat(at); err == nil && !info.IsDir() {
+			return fmt.Errorf("%s cannot be there: %s is no directory", path, at)
+		}
+	}
+	return fmt.Errorf("%s: %w", path, syscall.ENOTDIR)
 }
 
 // Path is absolute, and has no links.

@@ -258,6 +258,9 @@ func (t *Driver) lost(w *worker, err error) {
 		if r.end == nil && !r.begun && t.renew(r, err.Error()) {
 			continue
 		}
+		if r.end == nil && !r.begun && diskspace.IsShort(err) && t.retry(r, err) {
+			continue
+		}
 		end := r.end
 		if end == nil && w.doomed {
 			end = &core.AttemptEnded{Interrupted: true}

@@ -52,6 +52,23 @@ func (t *Driver) reusable(w *worker) bool {
 	return t.Reuse && (t.GPUs || len(w.devices) == 0)
 }
 
+// retry gives a run another process that has not begun in one for which the machine lacked
+// something, when a moment has passed; it says whether it does. No trial fails for that.
+func (t *Driver) retry(r *run, err error) bool {
+	if r.timer != nil || t.closed || r.stop != nil {
+		return false
+	}
+	r.onTime()
+	delete(r.worker.runs, r.number)
+	r.worker, r.warm = nil, false
+	go func() {
+		if t.Disk.Wait(t.ending, err, func() error { return nil }) == nil {
+			r.anew()
+		}
+	}()
+	return true
+}
+
 // renew gives a run that has not begun in the process of another a fresh one, and
 // says whether it did: its trial does not fail for that.
 func (t *Driver) renew(r *run, why string) bool {

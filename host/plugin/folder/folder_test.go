@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -111,7 +112,12 @@ func TestRefusals(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	pipe := filepath.Join(root, "piped", "plugin.yaml")
+	if err := errors.Join(os.Mkdir(filepath.Dir(pipe), 0o700), syscall.Mkfifo(pipe, 0o600)); err != nil {
+		t.Fatal(err)
+	}
 	for name, want := range map[string]string{
+		"piped":         "piped/plugin.yaml is a pipe, expected a file",
 		"missing":       "missing: there is no such file or folder",
 		"notes.txt":     "notes.txt is not executable: if it is a plugin, run chmod +x ",
 		"text.wasm":     "text.wasm is no plugin: it does not begin like a WebAssembly module",

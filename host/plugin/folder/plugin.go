@@ -131,11 +131,15 @@ func inFolder(dir string) (*Plugin, error) {
 		return nil, err
 	}
 	file := filepath.Join(dir, config.ManifestFile)
-	data, err := os.ReadFile(file)
+	err = safeFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s is no plugin: it has no %s, which says how to start it", dir, config.ManifestFile)
 	}
-	if err := cmp.Or(err, safe(dir, info), safeFile(file)); err != nil {
+	if err := cmp.Or(safe(dir, info), err); err != nil {
+		return nil, err
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
 		return nil, err
 	}
 	m, err := config.ParseManifest(file, data)

@@ -1,10 +1,12 @@
 package folder
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 
 	"github.com/tunehost/tunehost/host/ours"
+	"github.com/tunehost/tunehost/internal/plainfile"
 )
 
 // safe refuses a file or folder that somebody else could change.
@@ -15,6 +17,9 @@ func safeFile(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is %s, expected a file", path, plainfile.KindOf(info.Mode()))
 	}
 	return safe(path, info)
 }

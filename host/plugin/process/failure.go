@@ -18,10 +18,15 @@ import (
 
 // failure is an error of this plugin with the end of its output.
 func (p *Process) failure(f plugin.Failure, what string, cause error) *plugin.Error {
-	return &plugin.Error{
+	e := &plugin.Error{
 		Plugin: p.config.title(), Failure: f, What: what,
 		Tail: p.lastWords(), Log: p.config.LogPath, Err: cause,
 	}
+	if (f == plugin.NotStarted || f == plugin.Crashed) && p.runner.output.lacks() {
+		e.What += ": the system lets it start no more threads or processes (ulimit -u), or has no memory for them"
+		e.Err = errors.Join(cause, syscall.EAGAIN) // it may go better when others have ended
+	}
+	return e
 }
 
 // lastWords are the plugin's last lines. They come on another way than its failure, and
@@ -88,6 +93,9 @@ func (p *Process) startFailure(ctx, within context.Context, err error) error {
 		// next time.
 		return p.failure(plugin.Crashed, how+" before it was ready", err)
 	case how != "" && socket == "":
+		if p.runner.output.lacks() {
+			return fail(how + " before the handshake")
+		}
 		return fail(how + " before the handshake: it is no tunehost plugin, or it failed to start")
 	case how != "" && p.conn != nil:
 		return fail(how + " before it had said what it is")

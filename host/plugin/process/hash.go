@@ -4,11 +4,15 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"slices"
+	"syscall"
+
+	"github.com/tunehost/tunehost/internal/plainfile"
 )
 
 // Hash returns the SHA-256 of a program's file in hex, for the lock file. A
@@ -21,14 +25,26 @@ func Hash(path string) (string, error) {
 	return HashFile(path)
 }
 
-// HashFile returns the SHA-256 of any file in hex.
+// HashFile returns the SHA-256 of any plain file in hex.
 func HashFile(path string) (string, error) {
-	f, err := os.Open(path)
+	f, err := openFile(path)
 	if err != nil {
 		return "", err
 	}
 	defer func() { _ = f.Close() }()
 	return hashOf(f)
+}
+
+// openFile opens a file, and waits for no pipe that has its name.
+func openFile(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := plainfile.Check(f, os.O_RDONLY); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 func hashOf(f *os.File) (string, error) {
@@ -65,7 +81,7 @@ func (c *Config) pinned() (path string, held *os.File, err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	f, err := os.Open(file)
+	f, err := openFile(file)
 	if err != nil {
 		return "", nil, err
 	}

@@ -84,6 +84,8 @@ type output struct {
 	mu   sync.Mutex
 	log  func(Line)
 	tail []string
+	// lack is the first line by which the process said that the system has no room for it.
+	lack string
 	// traced is the last line that came with a traceback: the answer to the call says
 	// the same.
 	traced string
@@ -137,6 +139,9 @@ func (o *output) remember(text string, traced bool) {
 	if o.panic == "" && isPanic(text) {
 		o.panic = text
 	}
+	if o.lack == "" && saysLack(text) {
+		o.lack = text
+	}
 	if len(o.tail) == tailLines {
 		o.tail = append(o.tail[:0], o.tail[1:]...)
 	}
@@ -162,10 +167,29 @@ func (o *output) besideTrace() []string {
 func (o *output) last() []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if o.lack != "" {
+		return []string{o.lack}
+	}
 	if o.panic != "" {
 		return []string{o.panic}
 	}
 	return slices.Clone(o.tail)
+}
+
+// lacks says whether the process has said that the system let it start no thread or process.
+func (o *output) lacks() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.lack != ""
+}
+
+// saysLack recognizes the last words of programs in C, Go, Python, Rust and of shells that
+// the system lets start no more threads or processes, or gives no memory for one.
+func saysLack(text string) bool {
+	return slices.ContainsFunc([]string{
+		"Resource temporarily unavailable", "failed to create new OS thread", "can't start new thread", "cannot allocate memory",
+		"Cannot allocate memory", "Cannot fork",
+	}, func(words string) bool { return strings.Contains(text, words) })
 }
 
 func isPanic(text string) bool {

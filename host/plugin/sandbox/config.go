@@ -44,6 +44,9 @@ type Config struct {
 	Grants Grants
 	// CompileMemory is what the compiler may take, in bytes; 0: 1 GiB.
 	CompileMemory int64 `json:",omitempty"`
+	// CompileTime is the processor time that the compiler may take; 0: in proportion to
+	// the module's size.
+	CompileTime time.Duration `json:",omitempty"`
 	// Cache is the directory of compiled modules, made if need be; "": none.
 	Cache string
 }
@@ -102,6 +105,11 @@ func (c *Config) pages() uint32 {
 }
 
 func (c *Config) compileMemory() int64 { return cmp.Or(c.CompileMemory, defaultCompileMemory) }
+
+// compileTime is for a module of so many bytes.
+func (c *Config) compileTime(size int) time.Duration {
+	return cmp.Or(c.CompileTime, leastCompileTime+time.Duration(size)*compileTimePerMiB>>20)
+}
 
 func (c *Config) memory() uint64 { return uint64(c.pages()) << 16 }
 

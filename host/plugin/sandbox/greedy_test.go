@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/plugin/process"
@@ -70,6 +71,18 @@ func TestGreedy(t *testing.T) {
 		_ = p.Close()
 	}
 	says(t, err, plugin.NotStarted, `searcher "greedy" `, "cannot be used: to compile it takes more than the 64 MiB of memory allowed")
+}
+
+// B-074: a module that takes more processor time to be compiled than it may have is refused
+// by its name, long before the time to start is over.
+func TestSlowToCompile(t *testing.T) {
+	c := greedy(t, 2000)
+	c.CompileTime = time.Millisecond
+	p, err := process.Start(t.Context(), sandboxtest.Process(t, c))
+	if err == nil {
+		_ = p.Close()
+	}
+	says(t, err, plugin.NotStarted, `searcher "greedy" `, "cannot be used: to compile it takes more than the 0s of processor time allowed")
 }
 
 // The same module is none the worse for its types where there is the memory.
