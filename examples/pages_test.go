@@ -3,12 +3,12 @@ package examples
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/tunehost/tunehost/internal/pages"
+	"github.com/tunehost/tunehost/internal/toolchain"
 )
 
 // TestPages does what pages of documentation tell their readers to do, in an empty
@@ -58,8 +58,8 @@ func run(t *testing.T, bin binary, dir string, blocks []pages.Block) string {
 // the next time, and does not optimise it; "" where there is no cargo.
 func keepingCargo(t *testing.T) string {
 	t.Helper()
-	cargo, err := exec.LookPath("cargo")
-	if err != nil {
+	cargo, ok := toolchain.Find(toolchain.Rust)
+	if !ok {
 		return ""
 	}
 	kept, err := filepath.Abs("../.tools/cargo/pages")

@@ -2,19 +2,19 @@ package examples
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/tunehost/tunehost/host/scaffold"
 	"github.com/tunehost/tunehost/internal/pages"
+	"github.com/tunehost/tunehost/internal/toolchain"
 )
 
 // language is what it takes to build plugins in one.
 type language struct {
-	// needs is its program, which has to be there.
-	needs string
+	// needs is what has to be installed beside Go.
+	needs *toolchain.Language
 	// kept is a folder in the first plugin that the next ones share, because filling
 	// it takes long; fills are the commands that fill it.
 	kept  string
@@ -24,10 +24,10 @@ type language struct {
 }
 
 var languages = map[string]language{
-	"go":         {needs: "go"},
-	"python":     {needs: "python3", kept: ".venv", fills: []string{"python3 -m venv", ".venv/bin/pip"}, slow: true},
-	"rust":       {needs: "cargo"},
-	"javascript": {needs: "npm", kept: "node_modules", fills: []string{"npm install"}, slow: true},
+	"go":         {},
+	"python":     {needs: &toolchain.Python, kept: ".venv", fills: []string{"python3 -m venv", ".venv/bin/pip"}, slow: true},
+	"rust":       {needs: &toolchain.Rust},
+	"javascript": {needs: &toolchain.JavaScript, kept: "node_modules", fills: []string{"npm install"}, slow: true},
 }
 
 // TestScaffolds does, in each new plugin, what its README tells its author to do. The
@@ -51,17 +51,11 @@ func TestScaffolds(t *testing.T) {
 	}
 }
 
-// has skips the test where the language is not installed, but never in continuous
-// integration.
 func (l language) has(t *testing.T) {
 	t.Helper()
-	if _, err := exec.LookPath(l.needs); err == nil {
-		return
+	if l.needs != nil {
+		toolchain.Need(t, *l.needs)
 	}
-	if os.Getenv("CI") == "true" {
-		t.Fatalf("%s is not installed", l.needs)
-	}
-	t.Skipf("%s is not installed", l.needs)
 }
 
 // scaffolds is a folder of new plugins.

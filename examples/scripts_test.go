@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/tunehost/tunehost/internal/toolchain"
 )
 
 // program is an example's program as a host would start it.
@@ -99,24 +101,21 @@ func scan(t *testing.T, report string, loss *float64) {
 	}
 }
 
-// needScikit skips where the Python examples' library is missing; make check
-// brings it, and fails when something is skipped.
-func needScikit(t *testing.T) {
+// needScikit is the Python that has the examples' library.
+func needScikit(t *testing.T) (python string) {
 	t.Helper()
-	if err := exec.Command("python3", "-c", "import sklearn").Run(); err != nil {
-		t.Skip("python3 with scikit-learn is needed")
-	}
+	return toolchain.NeedPython(t, "sklearn")
 }
 
 // python returns a script with its parameters, or skips.
 func python(t *testing.T, script string) program {
 	t.Helper()
-	needScikit(t)
+	interpreter := needScikit(t)
 	params := filepath.Join(t.TempDir(), "params.json")
 	if err := os.WriteFile(params, []byte(`{"lr": 0.03, "alpha": 0.0005, "penalty": "l1"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := program{argv: []string{"python3", script}}
+	p := program{argv: []string{interpreter, script}}
 	p.set("TUNEHOST_PARAMS", params)
 	p.set("TUNEHOST_SEED", "18446744073709551615") // the largest there is
 	p.set("OMP_NUM_THREADS", "1")

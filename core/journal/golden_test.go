@@ -12,6 +12,7 @@ import (
 
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/core/journal/journaltest"
+	"github.com/tunehost/tunehost/internal/toolchain"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the expected outputs in testdata anew, and golden journals that are missing")
@@ -148,13 +149,7 @@ func compareFile(t testing.TB, path, got string) {
 
 // A reader in another language, written after the package comment, finds the same in golden journals and in damaged ones.
 func TestPythonReader(t *testing.T) {
-	python, err := exec.LookPath("python3")
-	if err != nil && os.Getenv("CI") != "" {
-		t.Fatal("no python3, which CI needs to check the format")
-	}
-	if err != nil {
-		t.Skip("no python3: the format is not checked by a second reader")
-	}
+	python := toolchain.Need(t, toolchain.Python)
 	paths := append(goldenDirs(t), damagedDirs(t)...)
 	out, err := exec.Command(python, append([]string{"testdata/read_journal.py"}, paths...)...).CombinedOutput()
 	if err != nil {

@@ -72,7 +72,7 @@ const lattice = `
 	bench/…          < ANY, core, core/…, plugins/…, host, host/…
 	examples         < STD
 	examples/…       < STD, plugins/sdk, plugins/sdk/…
-	internal/…       < STD
+	internal/…       < STD, internal/toolchain
 `
 
 // sets are what the rules name in capitals.

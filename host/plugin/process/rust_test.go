@@ -9,6 +9,7 @@ import (
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/plugin/internal/suite"
 	"github.com/tunehost/tunehost/host/plugin/process"
+	"github.com/tunehost/tunehost/internal/toolchain"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -26,19 +27,14 @@ func TestRustSuite(t *testing.T) {
 	})
 }
 
-// rustProbe builds the program. Where CI is set, cargo must be there.
+// rustProbe builds the program.
 func rustProbe(t *testing.T) string {
-	if _, err := exec.LookPath("cargo"); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal("cargo is not installed: https://rustup.rs")
-		}
-		t.Skip("cargo is not installed: https://rustup.rs")
-	}
+	cargo := toolchain.Need(t, toolchain.Rust)
 	target, err := filepath.Abs("../../../.tools/cargo")
 	if err != nil {
 		t.Fatal(err)
 	}
-	build := exec.CommandContext(t.Context(), "cargo", "build", "--quiet", "--locked", "--example", "probe", "--jobs", "2")
+	build := exec.CommandContext(t.Context(), cargo, "build", "--quiet", "--locked", "--example", "probe", "--jobs", "2")
 	build.Dir = "../../../plugins/sdk/rust"
 	build.Env = append(os.Environ(), "CARGO_TARGET_DIR="+target)
 	if out, err := build.CombinedOutput(); err != nil {

@@ -19,27 +19,18 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/tunehost/tunehost/internal/toolchain"
 	"github.com/tunehost/tunehost/plugins/sdk/abi"
 	pb "github.com/tunehost/tunehost/plugins/sdk/proto/tunehost/v1"
 )
 
-// built is where make assemblyscript puts the modules.
-const built = "../../../.tools/assemblyscript"
-
-// file is a built sample. Continuous integration must have it, and nobody may test an
-// old one.
+// file is a sample that was built. Nobody may test an old one.
 func file(t testing.TB, name string) string {
 	t.Helper()
-	file, err := filepath.Abs(filepath.Join(built, name+".wasm"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := toolchain.Built(t, toolchain.AssemblyScript, ".tools/assemblyscript/"+name+".wasm", "assemblyscript")
 	info, err := os.Stat(file)
 	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skipf("%v: make assemblyscript builds it", err)
+		t.Fatal(err)
 	}
 	if source := newestSource(t); source.After(info.ModTime()) {
 		t.Fatalf("%s is older than its sources: make assemblyscript", file)

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"testing"
 
+	"github.com/tunehost/tunehost/internal/toolchain"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	pb "github.com/tunehost/tunehost/plugins/sdk/proto/tunehost/v1"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
@@ -53,12 +54,7 @@ func TestReadme(t *testing.T) {
 
 func run(t *testing.T, dir, script, env string) {
 	t.Helper()
-	if _, err := exec.LookPath("npm"); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skipf("%v: install Node.js with npm (https://nodejs.org)", err)
-	}
+	toolchain.Need(t, toolchain.AssemblyScript)
 	cmd := exec.Command("bash", "-euc", script)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), env, "npm_config_prefer_offline=true", "npm_config_audit=false")
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -3,7 +3,6 @@ package js_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/host/plugin/process"
+	"github.com/tunehost/tunehost/internal/toolchain"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -27,32 +27,12 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// needs finds a program. Continuous integration must have it; elsewhere the
-// test says what is missing and is skipped.
-func needs(t testing.TB, program string) string {
-	t.Helper()
-	path, err := exec.LookPath(program)
-	if err != nil {
-		missing(t, program+" is missing: install Node.js with npm (https://nodejs.org)")
-	}
-	return path
-}
-
-func missing(t testing.TB, what string) {
-	t.Helper()
-	if os.Getenv("CI") == "true" {
-		t.Fatal(what)
-	}
-	t.Skip(what)
-}
-
 // node is the program that runs plugins, once their dependencies are there.
 func node(t testing.TB) string {
 	t.Helper()
-	if _, err := os.Stat("node_modules"); err != nil {
-		missing(t, "plugins/sdk/js/node_modules is missing: make js installs it")
-	}
-	return needs(t, "node")
+	program := toolchain.Need(t, toolchain.JavaScript)
+	toolchain.Built(t, toolchain.JavaScript, "plugins/sdk/js/node_modules", "js")
+	return program
 }
 
 // program is a JavaScript file as a plugin.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tunehost/tunehost/internal/toolchain"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 	"github.com/tunehost/tunehost/plugins/sdk/train"
@@ -38,7 +39,7 @@ func TestReadme(t *testing.T) {
 		t.Skip("it installs packages")
 	}
 	t.Parallel()
-	needs(t, "npm")
+	toolchain.Need(t, toolchain.JavaScript)
 	root, err := filepath.Abs("../../..")
 	if err != nil {
 		t.Fatal(err)

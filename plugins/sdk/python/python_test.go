@@ -6,57 +6,23 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/plugin/process"
+	"github.com/tunehost/tunehost/internal/toolchain"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 	"github.com/tunehost/tunehost/plugins/sdk/train"
 )
 
-const venv = "../../../.tools/venv/bin/python3"
-
-// interpreter finds a python3 that has what the SDK needs: that of `make python`,
-// or else the one in the PATH.
-var interpreter = sync.OnceValues(func() (string, error) {
-	var problem error
-	for _, name := range []string{venv, "python3"} {
-		path, err := exec.LookPath(name)
-		if err == nil {
-			path, err = filepath.Abs(path)
-		}
-		if err == nil {
-			var out []byte
-			out, err = exec.Command(path, "-c", "import grpc, google.protobuf, cryptography").CombinedOutput()
-			if err == nil {
-				return path, nil
-			}
-			err = fmt.Errorf("%s: %w: %s", path, err, out)
-		}
-		problem = err
-	}
-	return "", problem
-})
-
-// python is the interpreter. Where there is none the test is skipped, but never
-// in continuous integration.
+// python is an interpreter that has what the SDK needs.
 func python(t testing.TB) string {
 	t.Helper()
-	path, err := interpreter()
-	if err == nil {
-		return path
-	}
-	if os.Getenv("CI") == "true" {
-		t.Fatal("run make python: ", err)
-	}
-	t.Skip("run make python: ", err)
-	return ""
+	return toolchain.NeedPython(t, "grpc", "google.protobuf", "cryptography")
 }
 
 // config starts a script of this folder.

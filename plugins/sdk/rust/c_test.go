@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tunehost/tunehost/internal/toolchain"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/sdktest"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
@@ -114,7 +115,7 @@ func zig(t *testing.T) string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(tools(t), "zig-*", "bin", "python"))
 	if err != nil || len(found) == 0 {
-		missing(t, ".tools has no Zig: make c-guests")
+		toolchain.Missing(t, toolchain.C, ".tools has no Zig: make c-guests")
 	}
 	return slices.Max(found)
 }
@@ -126,9 +127,7 @@ func buildsDice(t *testing.T, line string) {
 		write(t, filepath.Join(dir, to), read(t, filepath.Join("../c", from)))
 	}
 	if program, _, _ := strings.Cut(line, " "); program == "clang" {
-		if _, err := exec.LookPath(program); err != nil {
-			t.Skip("clang is not installed; Zig, which is clang too, is tested")
-		}
+		toolchain.Optional(t, program, "Zig, which is clang too, is tested")
 	}
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", line)
 	cmd.Dir = dir

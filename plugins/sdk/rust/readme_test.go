@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tunehost/tunehost/internal/toolchain"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -34,7 +35,7 @@ type reader struct {
 }
 
 func newReader(t *testing.T) *reader {
-	needs(t, "cargo")
+	toolchain.Need(t, toolchain.Rust)
 	r := &reader{t: t, dir: t.TempDir(), bin: t.TempDir()}
 	if out, err := exec.Command("go", "build", "-o", r.bin, "../../../cmd/tunehost").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)

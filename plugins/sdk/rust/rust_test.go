@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/host/plugin/process"
+	"github.com/tunehost/tunehost/internal/toolchain"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -28,29 +29,12 @@ func tools(t testing.TB) string {
 	return dir
 }
 
-// needs skips the test when a program is missing on a person's machine; where CI is set
-// it fails.
-func needs(t testing.TB, program string) {
-	t.Helper()
-	if _, err := exec.LookPath(program); err != nil {
-		missing(t, fmt.Sprintf("%s is not installed: https://rustup.rs", program))
-	}
-}
-
-func missing(t testing.TB, what string) {
-	t.Helper()
-	if os.Getenv("CI") != "" {
-		t.Fatal(what)
-	}
-	t.Skip(what)
-}
-
 // cargo runs a command of cargo's, politely.
 func cargo(t testing.TB, dir string, args ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "cargo", args...)
+	cmd := exec.CommandContext(ctx, toolchain.Need(t, toolchain.Rust), args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "CARGO_TARGET_DIR="+filepath.Join(tools(t), "cargo"))
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -67,7 +51,7 @@ var built = struct {
 // sample is the program of a sample.
 func sample(t testing.TB, name string) string {
 	t.Helper()
-	needs(t, "cargo")
+	toolchain.Need(t, toolchain.Rust)
 	built.Do(func() {
 		cargo(t, ".", "build", "--quiet", "--locked", "--examples", "--jobs", "2")
 		built.done = true

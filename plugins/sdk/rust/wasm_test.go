@@ -13,6 +13,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/tunehost/tunehost/internal/toolchain"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/abi"
 	pb "github.com/tunehost/tunehost/plugins/sdk/proto/tunehost/v1"
@@ -22,11 +23,8 @@ import (
 // guest is the file of a module that a make target builds.
 func guest(t testing.TB, target, name string) string {
 	t.Helper()
-	path := filepath.Join(tools(t), target, name+".wasm")
-	if _, err := os.Stat(path); err != nil {
-		missing(t, fmt.Sprintf("%s is missing: make %s", path, target))
-	}
-	return path
+	language := map[string]toolchain.Language{"rust-guests": toolchain.Rust, "c-guests": toolchain.C}[target]
+	return toolchain.Built(t, language, filepath.Join(".tools", target, name+".wasm"), target)
 }
 
 // module carries a sample as a module, by the interface of package abi and nothing

@@ -7,42 +7,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
+
+	"github.com/tunehost/tunehost/internal/toolchain"
 )
 
-const venv = "../../../.tools/venv/bin/python3"
-
-// interpreter finds a python3 that has Optuna: that of `make python`, or the one in
-// the PATH.
-var interpreter = sync.OnceValues(func() (path string, err error) {
-	for _, name := range []string{venv, "python3"} {
-		if path, err = exec.LookPath(name); err != nil {
-			continue
-		}
-		if path, err = filepath.Abs(path); err != nil {
-			return "", err
-		}
-		if err = exec.Command(path, "-c", "import optuna, cmaes, scipy, tunehost").Run(); err == nil {
-			return path, nil
-		}
-	}
-	return "", err
-})
-
-// python is the interpreter. Where there is none the test is skipped, but never in
-// continuous integration.
+// python is an interpreter that has Optuna.
 func python(t *testing.T) string {
 	t.Helper()
-	path, err := interpreter()
-	if err == nil {
-		return path
-	}
-	if os.Getenv("CI") == "true" {
-		t.Fatal("run make python: ", err)
-	}
-	t.Skip("run make python: ", err)
-	return ""
+	return toolchain.NeedPython(t, "optuna", "cmaes", "scipy", "tunehost")
 }
 
 // The plugins' own tests, in Python.
@@ -163,10 +136,7 @@ func TestExperiment(t *testing.T) {
 // TestMissing: whoever has no Optuna is told what to type.
 func TestMissing(t *testing.T) {
 	bin := t.TempDir()
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("python3 is needed")
-	}
+	python := toolchain.Need(t, toolchain.Python)
 	// A python3 that sees none of the packages that are installed for it.
 	bare := "#!/bin/sh\nexec '" + python + "' -I -S \"$@\"\n"
 	if err := os.WriteFile(filepath.Join(bin, "python3"), []byte(bare), 0o700); err != nil {

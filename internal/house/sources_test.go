@@ -1,0 +1,174 @@
+package house
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// maxColumns is how long a line of Go may be; a tab is four columns.
+const (
+	maxColumns = 120
+	tabColumns = 4
+)
+
+// sources calls f with each Go file that people write, and its text.
+func sources(t *testing.T, f func(file, text string)) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if name := d.Name(); d.IsDir() && path != root && (name == "testdata" || name == "node_modules" || strings.HasPrefix(name, ".")) {
+			return fs.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(path, ".go") {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err == nil && !generated.Match(text) {
+			f(filepath.ToSlash(strings.TrimPrefix(path, root+string(filepath.Separator))), string(text))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+var generated = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
+
+// columns is the length of a line.
+func columns(line string) int {
+	line = strings.TrimRight(line, "\n")
+	return len([]rune(line)) + strings.Count(line, "\t")*(tabColumns-1)
+}
+
+// exceptions are the rows of a list in testdata: what, and how many are allowed.
+type exceptions struct {
+	file, heading string
+	allowed       map[string]int
+}
+
+func readExceptions(t *testing.T, file string) *exceptions {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &exceptions{file: file, allowed: map[string]int{}}
+	for line := range strings.Lines(string(text)) {
+		what, count, ok := strings.Cut(strings.TrimSpace(line), " ")
+		if strings.HasPrefix(line, "#") || !ok {
+			e.heading += line
+			continue
+		}
+		if e.allowed[what], err = strconv.Atoi(count); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+	}
+	return e
+}
+
+// hold fails where there is more than allowed; found has what there is of each. What is moved from one row to another is
+// as before. With -rewrite, the list becomes what there is, unless that is more.
+func (e *exceptions) hold(t *testing.T, found map[string][]string) {
+	t.Helper()
+	rows, above, are, may := e.heading, "", 0, 0
+	for _, n := range e.allowed {
+		may += n
+	}
+	for _, what := range slices.Sorted(maps.Keys(found)) {
+		n := len(found[what])
+		are += n
+		rows += fmt.Sprintf("%s %d\n", what, n)
+		if n > e.allowed[what] {
+			above += fmt.Sprintf("\n%d in %s, not %d:\n\t%s", n, what, e.allowed[what], strings.Join(found[what], "\n\t"))
+		}
+	}
+	if are > may {
+		t.Fatalf("%d, and %s allows %d; there are more than before in:%s", are, e.file, may, above)
+	}
+	if *rewrite {
+		if err := os.WriteFile(e.file, []byte(rows), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestLines: lines of Go have at most 120 columns, but for those that were there before that was held.
+func TestLines(t *testing.T) {
+	e := readExceptions(t, "testdata/long_lines.txt")
+	long := map[string][]string{}
+	sources(t, func(file, text string) {
+		n := 0
+		for line := range strings.Lines(text) {
+			n++
+			if c := columns(line); c > maxColumns {
+				dir := filepath.ToSlash(filepath.Dir(file))
+				long[dir] = append(long[dir], fmt.Sprintf("%s:%d: %d columns", file, n, c))
+			}
+		}
+	})
+	e.hold(t, long)
+}
+
+var (
+	skip = regexp.MustCompile(`\b[tbf]\.Skip(f|Now)?\(`)
+	// foreign starts or looks for a program of another language.
+	foreign = regexp.MustCompile(`\bexec\.LookPath\(|\bexec\.Command(Context)?\(([\w.()]+, )?"(python3?|node|npm|npx|cargo|rustc|clang|gcc|cc|zig)"`)
+)
+
+// TestSkips: tests ask package internal/toolchain for other languages, which says that a test is skipped, and fails where
+// nothing may be. Other reasons for skipping, of which there are few, are counted in the list.
+func TestSkips(t *testing.T) {
+	e := readExceptions(t, "testdata/skips.txt")
+	skips := map[string][]string{}
+	sources(t, func(file, text string) {
+		if !strings.HasSuffix(file, "_test.go") || strings.HasPrefix(file, "internal/toolchain/") || file == "internal/house/sources_test.go" {
+			return
+		}
+		n := 0
+		for line := range strings.Lines(text) {
+			n++
+			at := fmt.Sprintf("%s:%d: %s", file, n, strings.TrimSpace(line))
+			if foreign.MatchString(line) {
+				t.Errorf("%s\n\tuse toolchain.Need of internal/toolchain for programs of other languages", at)
+			}
+			if skip.MatchString(line) {
+				skips[file] = append(skips[file], at)
+			}
+		}
+	})
+	e.hold(t, skips)
+}
+
+// TestExceptions shows that both can fail.
+func TestExceptions(t *testing.T) {
+	if got := columns("\t\té" + strings.Repeat("x", 111) + "\n"); got != 120 {
+		t.Errorf("a line has %d columns, not 120", got)
+	}
+	for line, bad := range map[string]bool{
+		`	_, err := exec.LookPath(name)`:                true,
+		`	exec.Command("python3", "-c", "1")`:           true,
+		`	exec.CommandContext(t.Context(), "cargo", x)`: true,
+		`	exec.Command(cargo, "build")`:                 false,
+		`	exec.Command("sh", "-c", "python3")`:          false,
+	} {
+		if foreign.MatchString(line) != bad {
+			t.Errorf("%q: %t, want %t", line, !bad, bad)
+		}
+	}
+	for _, line := range []string{"t.Skip(err)", "b.Skipf(x)", "\tt.SkipNow()"} {
+		if !skip.MatchString(line) {
+			t.Errorf("%q is not found", line)
+		}
+	}
+}

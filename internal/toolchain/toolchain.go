@@ -1,0 +1,140 @@
+package toolchain
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// Language is a language other than Go that plugins are written in.
+type Language struct {
+	// Name is what the summary of `make check` calls it.
+	Name string
+	// programs all have to be on the PATH; tests start the first one.
+	programs []string
+	// get says where to get them.
+	get string
+}
+
+// The languages of the SDKs and of the examples.
+var (
+	Python         = Language{"Python", []string{"python3"}, "install Python 3.9 or newer (https://www.python.org)"}
+	JavaScript     = Language{"JavaScript", []string{"node", "npm"}, "install Node.js with npm (https://nodejs.org)"}
+	AssemblyScript = Language{"AssemblyScript", []string{"node", "npm"}, JavaScript.get}
+	Rust           = Language{"Rust", []string{"cargo"}, "install Rust 1.88 or newer (https://rustup.rs)"}
+	// C is compiled by Zig, which `make c-guests` installs with Python's pip.
+	C = Language{"C", []string{"python3"}, Python.get}
+)
+
+// Languages are all of them, in the order of the summary.
+func Languages() []Language { return []Language{AssemblyScript, C, JavaScript, Python, Rust} }
+
+// Strict says whether a missing language is a failure: CI or STRICT is set.
+func Strict() bool { return isSet("CI") || isSet("STRICT") }
+
+func isSet(name string) bool {
+	switch os.Getenv(name) {
+	case "", "0", "false":
+		return false
+	}
+	return true
+}
+
+// Find returns the path of the language's program, if it is installed.
+func Find(l Language) (program string, ok bool) {
+	program, err := exec.LookPath(l.programs[0])
+	return program, err == nil
+}
+
+// Need returns the path of the language's program. Where it is not installed, the test
+// is skipped, or fails if Strict.
+func Need(t testing.TB, l Language) (program string) {
+	t.Helper()
+	for _, name := range l.programs {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			Missing(t, l, name+" is not installed: "+l.get)
+		}
+		if program == "" {
+			program = path
+		}
+	}
+	noteAtEnd(t, l)
+	return program
+}
+
+// NeedPython returns the path of a Python that can import the modules: that of
+// `make python`, or the one on the PATH.
+func NeedPython(t testing.TB, modules ...string) (program string) {
+	t.Helper()
+	program = Need(t, Python)
+	made, err := filepath.Abs(filepath.Join(root(), ".tools", "venv", "bin", "python3"))
+	if err == nil && imports(made, modules) {
+		return made
+	}
+	if !imports(program, modules) {
+		Missing(t, Python, fmt.Sprintf("%s cannot import %s: make python", program, strings.Join(modules, ", ")))
+	}
+	return program
+}
+
+// known is what imports found, because starting Python takes long.
+var known sync.Map
+
+func imports(python string, modules []string) bool {
+	code := "import " + strings.Join(modules, ", ")
+	once, _ := known.LoadOrStore(python+" "+code, sync.OnceValue(func() bool {
+		return exec.Command(python, "-c", code).Run() == nil
+	}))
+	return once.(func() bool)()
+}
+
+// Built returns the path of a file that `make target` makes, which is given from the root of the
+// repository. Where it does not exist, the test is skipped, or fails if Strict.
+func Built(t testing.TB, l Language, file, target string) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join(root(), file))
+	if err == nil {
+		_, err = os.Stat(path)
+	}
+	if err != nil {
+		Missing(t, l, fmt.Sprintf("%s is missing: make %s", file, target))
+	}
+	noteAtEnd(t, l)
+	return path
+}
+
+// Optional skips the test where a program is not installed that nothing depends on: instead says what tests
+// the same.
+func Optional(t testing.TB, program, instead string) {
+	t.Helper()
+	if _, err := exec.LookPath(program); err != nil {
+		t.Skipf("%s is not installed; %s", program, instead)
+	}
+}
+
+// Missing skips the test, or fails it if Strict: why says what is missing, and how to get it.
+func Missing(t testing.TB, l Language, why string) {
+	t.Helper()
+	note(t, l, skipped, why)
+	if Strict() {
+		t.Fatalf("%s is not tested, and CI or STRICT is set: %s", l.Name, why)
+	}
+	t.Skipf("SKIPPED: %s is NOT TESTED: %s", l.Name, why)
+}
+
+// root is the folder of the repository: the next one above the test's package that has a go.mod.
+var root = sync.OnceValue(func() string {
+	dir, err := os.Getwd()
+	for err == nil && dir != filepath.Dir(dir) {
+		if _, missing := os.Stat(filepath.Join(dir, "go.mod")); missing == nil {
+			return dir
+		}
+		dir = filepath.Dir(dir)
+	}
+	return "."
+})
