@@ -53,6 +53,14 @@ func TestStorageElsewhere(t *testing.T) {
 	url := "file://" + t.TempDir()
 	first := machine(t)
 	o, seen := elsewhere(t, url, saving)
+	for mode, says := range map[string]string{
+		"remote": "there is no experiment to go on with (--resume remote); leave --resume out to start one",
+		"local":  "this machine has nothing of it to go on with (--resume local)",
+	} {
+		nothing := o
+		nothing.Resume = mode
+		contains(t, refused(t, nothing), says)
+	}
 	ended := finish(t, o)
 	if !strings.HasPrefix(ended.Dir, first) {
 		t.Errorf("it is in %s\n%s", ended.Dir, seen)

@@ -67,3 +67,30 @@ func TestHowToGoOn(t *testing.T) {
 	finish(t, o)
 	contains(t, seen.String(), "--set trials=1 --storage "+o.Storage+" --name other --errored")
 }
+
+// B-082: prompt asks where there is an experiment, and there alone. Without a yes it is left as it is.
+func TestPromptAsks(t *testing.T) {
+	o, _ := quick(t, twoTrials)
+	asked, answer := "", false
+	o.Resume, o.Ask = "prompt", func(question string) bool { asked = question; return answer }
+	ended := finish(t, o)
+	if asked != "" {
+		t.Errorf("asked %q where there was nothing", asked)
+	}
+	more := strings.Replace(strings.TrimLeft(twoTrials, "\n"), "trials: 2", "trials: 3", 1)
+	if err := os.WriteFile(o.File, []byte(more), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	contains(t, refused(t, o), ended.Dir+": left as it is; give the new experiment another --name")
+	contains(t, asked, "There is an experiment in "+ended.Dir+". Go on with it?")
+	nobody := o
+	nobody.Ask = nil
+	contains(t, refused(t, nobody), "left as it is")
+	if n := audit(t, ended.Dir, nil).Trials(); n != 2 {
+		t.Errorf("%d trials, though nobody said yes", n)
+	}
+	answer = true
+	if n := audit(t, finish(t, o).Dir, nil).Trials(); n != 3 {
+		t.Errorf("%d trials after a yes, want 3", n)
+	}
+}

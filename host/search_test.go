@@ -203,7 +203,7 @@ func TestSuggestionOutsideTheSpace(t *testing.T) {
 	}
 }
 
-// B-107: too many, too few and wrong dimensions are refused as well.
+// B-107: points of wrong dimensions are refused as well. (Fewer than asked for is "not yet": B-006.)
 func TestSuggestionsOfTheWrongShape(t *testing.T) {
 	wide := searcherOf("wide", func(sdk.Problem) asked {
 		return func(r []sdk.Request) (answer sdk.Suggestions, _ error) {
