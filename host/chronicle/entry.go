@@ -28,6 +28,7 @@ type Entry struct {
 	Fields []Field
 
 	trials []core.TrialNo
+	first  core.TrialNo // the number of trials before it
 }
 
 // Field is one thing that is said of an event. Its value can be written as JSON.

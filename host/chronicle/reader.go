@@ -5,28 +5,26 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/history"
 	"github.com/tunehost/tunehost/core/journal"
-	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/storage"
 )
 
 // Reader reads a record from its beginning, also while a host writes it. It is
 // for one goroutine.
 type Reader struct {
-	dir     storage.Dir
-	record  *recorded.Reader
-	machine *core.Machine
-	open    map[uint64]place // results that are not decided yet, by observation
-	hosted  bool
+	dir    storage.Dir
+	record *history.History
+	open   map[uint64]place // results that are not decided yet, by observation
 }
 
 // Open begins to read the record of the experiment in a directory.
 func Open(dir storage.Dir) (*Reader, error) {
-	record, err := recorded.Open(dir.Journal())
+	record, err := history.Open(dir.Journal())
 	if err != nil {
 		return nil, err
 	}
-	return &Reader{dir: dir, record: record, machine: core.New(), open: map[uint64]place{}}, nil
+	return &Reader{dir: dir, record: record, open: map[uint64]place{}}, nil
 }
 
 // Close lets go of the record.
@@ -36,42 +34,41 @@ func (r *Reader) Close() error { return r.record.Close() }
 // again for those that come later. Errors that are not f's name the place in the
 // record: what was told before stands.
 func (r *Reader) Each(f func(*Entry) error) error {
-	return r.record.Each(func(x recorded.Entry) error { return f(r.entry(x)) })
+	var entry *Entry
+	return r.record.Visit(history.Visitor{
+		Before: func(x history.Entry) error { entry = r.entry(x); return nil },
+		After:  func(s *history.Step) error { r.complete(entry, s); return f(entry) },
+	})
 }
 
-func (r *Reader) entry(x recorded.Entry) *Entry {
-	t := &teller{metric: r.metric, result: r.decided}
+// entry is what the event itself says, by the names and the open results of the time before it.
+func (r *Reader) entry(x history.Entry) *Entry {
+	m := r.record.Machine()
+	t := &teller{metric: m.MetricName, result: r.decided}
 	v := reflect.ValueOf(x.Event).Elem()
 	entry := &Entry{Number: x.Number, At: time.Duration(x.At), Event: snake(v.Type().Name()), Fields: t.fields(v)}
-	entry.trials = t.trials
-	r.apply(x, entry)
-	if _, ok := x.Event.(*core.HostStarted); ok {
-		r.hosted = true
-	}
-	if r.hosted {
-		entry.Time = time.Unix(0, r.machine.Wall(x.At))
-	}
+	entry.trials, entry.first = t.trials, core.TrialNo(m.Trials())
 	return entry
 }
 
-// apply goes on to the state after the event, and says which trials it made.
-func (r *Reader) apply(x recorded.Entry, entry *Entry) {
-	before := core.TrialNo(r.machine.Trials())
-	for _, a := range r.machine.Apply(x.At, x.Event) {
-		if t, ok := a.(core.Tell); ok && t.Observation.Due {
-			r.open[t.Observation.Number] = place{t.Observation.Trial, t.Observation.Iteration}
+// complete adds the time of day and which trials the event made.
+func (r *Reader) complete(entry *Entry, s *history.Step) {
+	for o := range s.Observations(core.ToAll) {
+		if o.Due {
+			r.open[o.Number] = place{o.Trial, o.Iteration}
 		}
 	}
 	var made []any
-	for no := before; no < core.TrialNo(r.machine.Trials()); no++ {
+	for no := entry.first; no < core.TrialNo(s.Machine.Trials()); no++ {
 		made, entry.trials = append(made, no), append(entry.trials, no)
 	}
 	if made != nil {
 		entry.Fields = append([]Field{{"trials", made}}, entry.Fields...)
 	}
+	if r.record.Hosts() > 0 {
+		entry.Time = time.Unix(0, s.Machine.Wall(s.At))
+	}
 }
-
-func (r *Reader) metric(id core.MetricID) string { return r.machine.MetricName(id) }
 
 // decided forgets a result, which is decided once.
 func (r *Reader) decided(number uint64) (place, bool) {
@@ -84,6 +81,6 @@ func (r *Reader) decided(number uint64) (place, bool) {
 // where there is none. Call it when no host runs. The error says where the record
 // is damaged.
 func (r *Reader) Cut() (*journal.Cut, error) {
-	found, err := recorded.Verify(r.dir.Journal(), journal.RunID{})
+	found, err := history.Verify(r.dir.Journal(), journal.RunID{})
 	return found.Cut, err
 }
