@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/history"
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/naming"
-	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/storage/nolink"
@@ -55,14 +55,14 @@ func Open(dir string) (*Experiment, error) {
 // verify tells damage from a torn end, which a reader of a growing journal
 // cannot (B-086), and another run's journal from this one's.
 func (e *Experiment) verify() error {
-	if e.replay.reader == nil {
+	if !e.replay.there {
 		return nil
 	}
 	id, err := e.run.ID()
 	if err != nil {
 		return err
 	}
-	if _, err = recorded.Verify(e.dir.Journal(), id); errors.Is(err, journal.ErrNoJournal) {
+	if _, err = history.Verify(e.dir.Journal(), id); errors.Is(err, journal.ErrNoJournal) {
 		return nil
 	}
 	return err
@@ -98,7 +98,7 @@ func (e *Experiment) Refresh() (changed bool, err error) {
 }
 
 func (e *Experiment) read() (int, error) {
-	if e.replay.reader == nil {
+	if !e.replay.there {
 		r, err := newReplay(e.dir)
 		if err != nil {
 			return 0, err
@@ -112,7 +112,7 @@ func (e *Experiment) read() (int, error) {
 func (e *Experiment) Close() error {
 	r := e.replay
 	e.replay = unread()
-	return r.close()
+	return r.Close()
 }
 
 // Dir is the experiment's directory.

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tunehost/tunehost/core/history"
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/core/record"
 	"github.com/tunehost/tunehost/host/config"
-	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/runfile"
 )
 
@@ -54,11 +54,12 @@ func FuzzRecord(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		e := &Experiment{run: &runfile.File{Seed: 7, Name: "x"}, config: c, replay: unread()}
+		keep := history.Visitor{After: func(s *history.Step) error { e.replay.keep(s); return nil }}
 		for _, b := range parts(text) {
 			if _, _, err := record.Parse(b); err != nil {
 				continue // package record has a target for these
 			}
-			if err := recorded.Batch(1, [][]byte{b}, e.replay.apply); err != nil {
+			if err := e.replay.History.Replay(keep)(1, [][]byte{b}); err != nil {
 				if strings.Contains(err.Error(), "\n") {
 					t.Fatalf("several lines: %q", err)
 				}

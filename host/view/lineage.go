@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/history"
 	"github.com/tunehost/tunehost/core/stat"
 	"github.com/tunehost/tunehost/host/naming"
 )
@@ -65,18 +66,15 @@ type Lineage struct {
 
 // Lineage reads it from the record.
 func (e *Experiment) Lineage() (*Lineage, error) {
-	r, err := newReplay(e.dir)
-	if err != nil {
-		return nil, err
-	}
 	o := e.Objectives()[0]
-	w := &genealogist{seed: e.run.Seed, replay: r, metric: o.Metric, lineage: Lineage{mode: o.Mode},
+	w := &genealogist{seed: e.run.Seed, metric: o.Metric, lineage: Lineage{mode: o.Mode},
 		now: map[core.TrialNo]*present{}, made: map[core.CheckpointRef]int{}, why: map[core.TrialNo]string{}}
-	r.after = w.after
-	if err := r.all(); err != nil {
+	if err := e.through(w.after); err != nil {
 		return nil, err
 	}
-	w.lineage.prune(r.machine)
+	if w.machine != nil {
+		w.lineage.prune(w.machine)
+	}
 	return &w.lineage, nil
 }
 
@@ -100,7 +98,7 @@ func (l *Lineage) prune(m *core.Machine) {
 // genealogist follows the record.
 type genealogist struct {
 	seed    uint64
-	replay  *replay
+	machine *core.Machine // nil before anything was read
 	metric  string
 	lineage Lineage
 	now     map[core.TrialNo]*present
@@ -114,8 +112,9 @@ type present struct {
 	origin  core.CheckpointRef // of another trial, from which the stretch began
 }
 
-func (w *genealogist) after(e core.Event, actions []core.Action) {
-	switch e := e.(type) {
+func (w *genealogist) after(_ *history.History, s *history.Step) error {
+	w.machine = s.Machine
+	switch e := s.Event.(type) {
 	case *core.SchedulerDecided:
 		for _, c := range e.Commands {
 			if c.Kind == core.Exploit {
@@ -127,7 +126,7 @@ func (w *genealogist) after(e core.Event, actions []core.Action) {
 			w.made[core.CheckpointRef{Trial: e.Trial, ID: e.ID, Iteration: e.Iteration}] = p.stretch
 		}
 	}
-	for _, a := range actions {
+	for _, a := range s.Actions {
 		switch a := a.(type) {
 		case core.StartAttempt:
 			w.start(a)
@@ -137,11 +136,12 @@ func (w *genealogist) after(e core.Event, actions []core.Action) {
 			}
 		}
 	}
+	return nil
 }
 
 // start begins a stretch, or goes on with the one that the trial is in.
 func (w *genealogist) start(a core.StartAttempt) {
-	params := w.replay.machine.Params(a.Trial)
+	params := w.machine.Params(a.Trial)
 	p := w.now[a.Trial]
 	foreign := a.Restore.ID != 0 && a.Restore.Trial != a.Trial && a.Restore.Trial != core.NoTrial
 	if p != nil && bytes.Equal(params, w.lineage.Stretches[p.stretch].Params) && (!foreign || a.Restore == p.origin) {
@@ -175,7 +175,7 @@ func (w *genealogist) result(o core.Observation) {
 	}
 	s := &w.lineage.Stretches[p.stretch]
 	s.To, s.trained = o.Iteration, true
-	s.Value, s.Known = reported(Moment{Observation: o, Machine: w.replay.machine}, w.metric)
+	s.Value, s.Known = reported(Moment{Observation: o, Machine: w.machine}, w.metric)
 }
 
 // Branches says whether any trial went on from another or with other parameters.

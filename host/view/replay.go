@@ -3,26 +3,21 @@ package view
 import (
 	"errors"
 	"slices"
-	"sort"
 	"time"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/history"
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/core/stat"
-	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/storage"
 )
 
-// replay is a run through the record.
+// replay is an experiment as far as its record was read, and the last result of each trial.
 type replay struct {
+	*history.History
 	machine *core.Machine
-	reader  *recorded.Reader // nil while there is no journal
-	hosts   []host
-	last    []lastResult // of each trial
-	// hear is told what the machine saw, right after each event; before it, after is
-	// told the event and all that it led to. Either may be nil.
-	hear  func(core.Observation) error
-	after func(core.Event, []core.Action)
+	there   bool // there is a record
+	last    []lastResult
 }
 
 // lastResult is the last of a trial's results that count.
@@ -31,68 +26,56 @@ type lastResult struct {
 	metrics   []core.Metric
 }
 
-// host is one host process: from is the running time at which it began, wall
-// the time of day at running time 0 as it counted.
-type host struct{ from, wall int64 }
+func unread() *replay { return reading(history.New(), false) }
 
-func unread() *replay { return &replay{machine: core.New()} }
+func reading(h *history.History, there bool) *replay {
+	return &replay{History: h, machine: h.Machine(), there: there}
+}
 
 // newReplay is at the journal's beginning; where there is none yet, it has
 // nothing to read.
 func newReplay(d storage.Dir) (*replay, error) {
-	r := unread()
-	reader, err := recorded.Open(d.Journal())
+	h, err := history.Open(d.Journal())
 	if errors.Is(err, journal.ErrNoJournal) {
-		return r, nil
+		return unread(), nil
 	}
-	r.reader = reader
-	return r, err
-}
-
-func (r *replay) close() error {
-	if r.reader == nil {
-		return nil
+	if err != nil {
+		return nil, err
 	}
-	return r.reader.Close()
+	return reading(h, true), nil
 }
 
 // read applies what is there, and returns how many records it was.
 func (r *replay) read() (n int, err error) {
-	if r.reader == nil {
-		return 0, nil
-	}
-	err = r.reader.Each(func(x recorded.Entry) error {
+	err = r.Each(func(s *history.Step) error {
 		n++
-		return r.apply(x)
+		r.keep(s)
+		return nil
 	})
 	return n, err
 }
 
-// all reads what is there, and closes.
-func (r *replay) all() error {
-	_, err := r.read()
-	return errors.Join(err, r.close())
-}
-
-func (r *replay) apply(x recorded.Entry) error {
-	actions := r.machine.Apply(x.At, x.Event)
-	if _, ok := x.Event.(*core.HostStarted); ok {
-		r.hosts = append(r.hosts, host{r.machine.Now(), r.machine.Wall(0)})
-	}
-	if r.after != nil {
-		r.after(x.Event, actions)
-	}
-	for _, a := range actions {
+// keep keeps each trial's last result.
+func (r *replay) keep(s *history.Step) {
+	for _, a := range s.Actions {
 		switch a := a.(type) {
 		case core.StartAttempt:
 			r.rewind(a.Trial)
 		case core.Tell:
-			if err := r.saw(a.Observation); err != nil {
-				return err
+			if o := &a.Observation; o.Kind == core.SawResult {
+				r.result(o)
 			}
 		}
 	}
-	return nil
+}
+
+// through goes through the record of an experiment from its beginning.
+func (e *Experiment) through(f func(*history.History, *history.Step) error) error {
+	r, err := newReplay(e.dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(r.Each(func(s *history.Step) error { return f(r.History, s) }), r.Close())
 }
 
 // rewind forgets a last result that a restarted trial will report again: its values are those
@@ -111,18 +94,12 @@ func (r *replay) rewind(no core.TrialNo) {
 	})
 }
 
-func (r *replay) saw(o core.Observation) error {
-	if o.Kind == core.SawResult {
-		if missing := int(o.Trial) + 1 - len(r.last); missing > 0 {
-			r.last = append(r.last, make([]lastResult, missing)...)
-		}
-		last := &r.last[o.Trial]
-		last.iteration, last.metrics = o.Iteration, append(last.metrics[:0], o.Metrics...)
+func (r *replay) result(o *core.Observation) {
+	if missing := int(o.Trial) + 1 - len(r.last); missing > 0 {
+		r.last = append(r.last, make([]lastResult, missing)...)
 	}
-	if r.hear == nil {
-		return nil
-	}
-	return r.hear(o)
+	last := &r.last[o.Trial]
+	last.iteration, last.metrics = o.Iteration, append(last.metrics[:0], o.Metrics...)
 }
 
 // metrics are those of a trial's last result.
@@ -143,10 +120,10 @@ func named(m *core.Machine, list []core.Metric) []Metric {
 }
 
 // wall is the time of day at a running time; the zero time before any host.
-func (r *replay) wall(at int64) time.Time {
-	i := sort.Search(len(r.hosts), func(i int) bool { return r.hosts[i].from > at })
-	if i == 0 {
+func wall(h *history.History, at int64) time.Time {
+	ns, ok := h.Wall(at)
+	if !ok {
 		return time.Time{}
 	}
-	return time.Unix(0, r.hosts[i-1].wall+at)
+	return time.Unix(0, ns)
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/history"
 )
 
 // Result is one report of a trial.
@@ -64,12 +65,12 @@ type Moment struct {
 // Replay runs the record through a new machine from the beginning and tells f
 // all that reporters heard, in order. Metrics in a moment are f's to keep.
 func (e *Experiment) Replay(f func(Moment) error) error {
-	r, err := newReplay(e.dir)
-	if err != nil {
-		return err
-	}
-	r.hear = func(o core.Observation) error {
-		return f(Moment{o, r.wall(r.machine.Now()), r.machine})
-	}
-	return r.all()
+	return e.through(func(h *history.History, s *history.Step) error {
+		for o := range s.Observations(core.ToAll) {
+			if err := f(Moment{o, wall(h, s.Machine.Now()), s.Machine}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }

@@ -87,7 +87,7 @@ func (e *Experiment) Status(now time.Time) (Status, error) {
 	s.Resources = m.Usage()
 	switch s.State {
 	case Running:
-		if wall := e.replay.wall(m.Now()); !wall.IsZero() {
+		if wall := wall(e.replay.History, m.Now()); !wall.IsZero() {
 			s.Elapsed += max(now.Sub(wall), 0)
 		}
 	default:

@@ -78,10 +78,10 @@ func (e *Experiment) Trial(no core.TrialNo) Trial {
 		t.Error = v.Reason
 	}
 	if v.Attempt > 0 {
-		t.Started = e.replay.wall(v.Started)
+		t.Started = wall(e.replay.History, v.Started)
 	}
 	if v.State.Final() {
-		t.Ended = e.replay.wall(v.Ended)
+		t.Ended = wall(e.replay.History, v.Ended)
 	}
 	if v.Own.ID != 0 && e.elsewhere == nil {
 		t.Checkpoint, t.CheckpointAt = e.checkpointDir(v.Own), v.Own.Iteration
