@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/history"
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/config"
@@ -144,7 +145,8 @@ func (idle) Flush()         {}
 // each metric is new.
 func TestLargeResultsAtATime(t *testing.T) {
 	rec := &narrow{t: t}
-	l := &Loop{machine: core.New(), record: rec, crew: idle{}, clock: clock.System{}, log: hostlog.New(hclog.NewNullLogger()), inbox: inbox.New(),
+	h := history.New()
+	l := &Loop{history: h, machine: h.Machine(), record: rec, crew: idle{}, clock: clock.System{}, log: hostlog.New(hclog.NewNullLogger()), inbox: inbox.New(),
 		rules: stoprules.New(&config.Experiment{}), names: newNames(), heard: func(core.Event) {}}
 	start := []inbox.News{{Event: &core.ExperimentStarted{Spec: core.Spec{Trials: 1}}}, {Event: &core.HostStarted{}}}
 	if err := l.stepAll(start); err != nil {

@@ -20,7 +20,7 @@ import (
 type crew struct {
 	machine    *core.Machine
 	translate  *translation.Translator
-	traits     traits
+	listeners  []translation.Listener
 	searching  *consulting.Searching
 	scheduling *consulting.Scheduling
 	training   *training.Driver // nil in ask and tell
@@ -73,16 +73,29 @@ func (c *crew) Flush() {
 	}
 }
 
+// listen makes listeners of the searcher and of the scheduler, unless that is quiet.
+func (c *crew) listen(t traits) {
+	c.listeners = append(c.listeners, translation.Listener{To: core.ToSearcher, Traits: t.searcher,
+		Hear: func(e sdk.Event, _ bool) { c.searching.Put(consulting.SearchWork{Event: e}) }})
+	if !t.scheduler.Quiet {
+		c.listeners = append(c.listeners, translation.Listener{To: core.ToScheduler, Traits: t.scheduler,
+			Hear: func(e sdk.Event, due bool) { c.scheduling.Put(consulting.ScheduleWork{Event: e, Due: due}) }})
+	}
+}
+
 // tell hands an observation to each of those who shall hear it.
 func (c *crew) tell(o core.Observation) {
-	if o.To&core.ToSearcher != 0 {
-		c.searching.Put(consulting.SearchWork{Event: c.event(o, core.ToSearcher, c.traits.searcher)})
-	}
-	if o.To&core.ToScheduler != 0 && !c.traits.scheduler.Quiet {
-		c.scheduling.Put(consulting.ScheduleWork{Event: c.event(o, core.ToScheduler, c.traits.scheduler), Due: o.Due})
-	}
+	c.tellPlugins(o)
 	if o.To&core.ToReporters != 0 {
 		c.publishing.Tell(c.narrator.Event(o))
+	}
+}
+
+func (c *crew) tellPlugins(o core.Observation) {
+	for i := range c.listeners {
+		if err := c.translate.Tell(o, &c.listeners[i]); err != nil {
+			c.log.Error("trial cannot be told to plugins: "+err.Error(), "trial", o.Trial)
+		}
 	}
 }
 
@@ -95,14 +108,6 @@ func (c *crew) delete(a core.DeleteCheckpoint) {
 		}
 	}
 	c.publishing.Later(func() { c.remote.delete(storage.CheckpointDir(dir, a.ID), remove) })
-}
-
-func (c *crew) event(o core.Observation, to core.Audience, t sdk.Traits) sdk.Event {
-	e, err := c.translate.Event(o, to, t)
-	if err != nil {
-		c.log.Error("trial cannot be told to plugins: "+err.Error(), "trial", o.Trial)
-	}
-	return e
 }
 
 func (c *crew) warn(a core.Warn) {

@@ -18,7 +18,7 @@ import (
 
 // scheduler opens all that decides on trials as one scheduler, told of everything that
 // it has answered.
-func (o *opener) scheduler(ctx context.Context, h *history, through uint64, kept *snapshots.Snapshots) (plugin.Scheduler, error) {
+func (o *opener) scheduler(ctx context.Context, h *retelling, through uint64, kept *snapshots.Snapshots) (plugin.Scheduler, error) {
 	refs := o.experiment.Schedulers()
 	var traits sdk.Traits
 	care := o.supervision(sdk.KindScheduler, o.experiment.Scheduler, h, core.ToScheduler, func() sdk.Traits { return traits })

@@ -12,13 +12,13 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/history"
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/loading"
 	"github.com/tunehost/tunehost/host/local"
 	"github.com/tunehost/tunehost/host/lockfile"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
-	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/view"
@@ -132,7 +132,7 @@ func (x *examination) record() {
 		x.bad("record", "%v", err)
 		return
 	}
-	found, err := recorded.Verify(x.dir.Journal(), id)
+	found, err := history.Verify(x.dir.Journal(), id)
 	switch {
 	case errors.Is(err, journal.ErrNoJournal):
 		x.damaged = true

@@ -3,6 +3,7 @@ package host
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,8 +12,8 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/history"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
-	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/seeds"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/plugins/schedulers/fifo"
@@ -106,18 +107,20 @@ func audit(t *testing.T, dir string, look func(m *core.Machine, e core.Event)) *
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := core.New()
-	err = recorded.Walk(d.Journal(), func(x recorded.Entry) error {
-		m.Apply(x.At, x.Event)
-		if look != nil {
-			look(m, x.Event)
-		}
-		return nil
-	})
+	h, err := history.Open(d.Journal())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m
+	err = h.Each(func(s *history.Step) error {
+		if look != nil {
+			look(s.Machine, s.Event)
+		}
+		return nil
+	})
+	if err = errors.Join(err, h.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return h.Machine()
 }
 
 // mostRunning is how many trials ever ran at a time.

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/history"
 	"github.com/tunehost/tunehost/core/record"
-	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -130,9 +130,9 @@ func cut(t *testing.T, path string, kept int) {
 		t.Fatal(err)
 	}
 	var records [][]byte
-	err = recorded.Walk(dir.Journal(), func(x recorded.Entry) error {
+	err = history.Walk(dir.Journal(), func(x *history.Step) error {
 		if records = append(records, bytes.Clone(x.Bytes)); len(records) == kept {
-			return recorded.ErrStop
+			return history.ErrStop
 		}
 		return nil
 	})

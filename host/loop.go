@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/history"
 	"github.com/tunehost/tunehost/core/record"
 	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/diskspace"
@@ -46,7 +47,8 @@ const (
 // Loop is the one place where things happen: what is in the inbox is recorded,
 // then applied, and the actions are handed to the crew.
 type Loop struct {
-	machine *core.Machine
+	history *history.History
+	machine *core.Machine // the history's
 	record  Recorder
 	crew    Crew
 	clock   clock.Clock
@@ -262,13 +264,12 @@ func (l *Loop) keep() error {
 
 // apply applies what was recorded, not what was meant to be.
 func (l *Loop) apply(b []byte) error {
-	at, e, err := record.Parse(b)
+	s, err := l.history.Apply(b)
 	if err != nil {
 		return err
 	}
-	actions := l.machine.Apply(at, e)
-	l.heard(e)
-	for _, a := range actions {
+	l.heard(s.Event)
+	for _, a := range s.Actions {
 		if _, last := a.(core.Finish); last {
 			l.finished = true
 		}

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/tunehost/tunehost/host/recorded"
+	"github.com/tunehost/tunehost/core/history"
 )
 
 // memory is a record that nobody needs afterwards.
@@ -38,9 +38,10 @@ func (m *memory) Sync() error { return nil }
 // Close implements Recorder.
 func (m *memory) Close() error { return nil }
 
-func (m *memory) read(f func(recorded.Entry) error) error {
+// past is the record so far.
+func (m *memory) past() (*history.History, error) {
 	m.mu.Lock()
 	pages := slices.Clone(m.pages)
 	m.mu.Unlock()
-	return recorded.Batch(1, slices.Concat(pages...), f)
+	return history.From(history.Records(1, slices.Concat(pages...))), nil
 }

@@ -149,7 +149,7 @@ func (o *opener) problem(use seeds.Purpose) sdk.Problem {
 	return p
 }
 
-func (o *opener) supervision(kind sdk.Kind, ref config.PluginRef, h *history, to core.Audience, traits func() sdk.Traits) plugin.Supervision {
+func (o *opener) supervision(kind sdk.Kind, ref config.PluginRef, h *retelling, to core.Audience, traits func() sdk.Traits) plugin.Supervision {
 	return plugin.Supervision{
 		Name: fmt.Sprintf("%s %q", kind, ref.Name), Now: o.clock.Now, History: h.tell(to, traits),
 		Limit:     func(c deadlines.Call) time.Duration { return o.limit(kind, ref, c) },
@@ -204,7 +204,7 @@ func (o *opener) program(kind sdk.Kind, ref config.PluginRef) string {
 }
 
 // searcher opens the searcher, told of everything up to an observation.
-func (o *opener) searcher(ctx context.Context, h *history, through uint64, kept *snapshots.Snapshots) (s plugin.Searcher, err error) {
+func (o *opener) searcher(ctx context.Context, h *retelling, through uint64, kept *snapshots.Snapshots) (s plugin.Searcher, err error) {
 	ref := o.experiment.Searcher
 	var traits sdk.Traits
 	care := o.supervision(sdk.KindSearcher, ref, h, core.ToSearcher, func() sdk.Traits { return traits })
@@ -311,7 +311,7 @@ type plugins struct {
 	told                uint64
 }
 
-func (o *opener) open(ctx context.Context, h *history, told, decided uint64) (p plugins, err error) {
+func (o *opener) open(ctx context.Context, h *retelling, told, decided uint64) (p plugins, err error) {
 	p.told = told
 	p.searched = o.snapshots(sdk.KindSearcher, seeds.Searcher, o.experiment.Searcher)
 	p.scheduled = o.snapshots(sdk.KindScheduler, seeds.Scheduler, o.experiment.Schedulers()...)

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/history"
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/core/record"
-	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/host/storage"
 )
@@ -38,7 +38,7 @@ func cutRecord(t *testing.T, dir string, change func(core.Event)) {
 		t.Fatal(err)
 	}
 	var records [][]byte
-	err = recorded.Walk(d.Journal(), func(x recorded.Entry) error {
+	err = history.Walk(d.Journal(), func(x *history.Step) error {
 		if saved, ok := x.Event.(*core.CheckpointSaved); ok && saved.Iteration == 3 {
 			return nil
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/history"
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/core/record"
 	"github.com/tunehost/tunehost/host/clock"
@@ -23,7 +24,6 @@ import (
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
 	"github.com/tunehost/tunehost/host/points"
-	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/host/snapshots"
 	"github.com/tunehost/tunehost/host/storage"
@@ -58,9 +58,9 @@ func ReplayTrusting(ctx context.Context, path string, plugins *bundled.Registry,
 	if err != nil {
 		return Replayed{}, err
 	}
-	defer r.close()
+	defer r.closeAll()
 	found := Replayed{Accepted: acceptedIn(r.storage)}
-	err = r.history.read(r.hear)
+	err = r.record.Visit(history.Visitor{Before: r.compare, After: r.after})
 	found.Uncompared = r.uncompared
 	return found, err
 }
@@ -85,6 +85,10 @@ func openReplay(ctx context.Context, path string, plugins *bundled.Registry, tru
 		return nil, &UserError{err}
 	}
 	r := newReplaying(ctx, dir, file, e, plugins)
+	if r.record, err = history.Open(dir.Journal()); err != nil {
+		return nil, err
+	}
+	r.machine, r.translate.Machine = r.record.Machine(), r.record.Machine()
 	r.opener.trusted = trust
 	r.at = func(extensions int) (*config.Experiment, error) { return file.ParseAt(e.Source, extensions) }
 	if r.opener.loader, err = loading.New(plugins, e, dirOf(file.File)); err != nil {
@@ -120,7 +124,7 @@ func verify(dir storage.Dir, file *runfile.File) error {
 	if err != nil {
 		return err
 	}
-	_, err = recorded.Verify(dir.Journal(), id)
+	_, err = history.Verify(dir.Journal(), id)
 	return err
 }
 
@@ -137,9 +141,11 @@ type replaying struct {
 	plugins   *bundled.Registry
 	seed      uint64
 	opener    *opener
-	history   *history
-	machine   *core.Machine
-	twin      *core.Machine // must do the same
+	retelling *retelling
+	record    *history.History
+	machine   *core.Machine    // the record's
+	twin      *history.History // must do the same
+	told      uint64           // observations before the event that is looked at
 	translate *translation.Translator
 	searcher  replayedSearcher
 	scheduler replayedScheduler
@@ -161,15 +167,19 @@ type replayedScheduler struct {
 }
 
 func newReplaying(ctx context.Context, dir storage.Dir, file *runfile.File, e *config.Experiment, plugins *bundled.Registry) *replaying {
-	m := core.New()
-	r := &replaying{ctx: ctx, dir: dir.Path(), storage: dir, experiment: e, seed: file.Seed, machine: m, twin: core.New(),
+	r := &replaying{ctx: ctx, dir: dir.Path(), storage: dir, experiment: e, seed: file.Seed, twin: history.New(),
 		plugins: plugins,
 		opener: &opener{experiment: e, seed: file.Seed, capacity: file.Capacity, plugins: plugins, baseDir: dirOf(file.File), log: hostlog.New(hclog.NewNullLogger()),
 			logPath: dir.Log(), clock: clock.System{}, mark: local.NewMark(dir.Path()), inProcess: true}}
 	encode := func(params []byte) (space.Point, error) { return config.PointOf(r.experiment.Space, params) }
-	r.translate = &translation.Translator{Machine: m, Encode: encode}
-	r.history = &history{read: walkIn(dir.Journal()), encode: encode}
+	r.translate = &translation.Translator{Encode: encode}
+	r.retelling = &retelling{past: pastIn(dir.Journal()), encode: encode}
 	return r
+}
+
+func (r *replaying) closeAll() {
+	r.close()
+	_ = r.record.Close() // open for reading only
 }
 
 func (r *replaying) close() {
@@ -182,41 +192,44 @@ func (r *replaying) close() {
 	r.searcher.Searcher, r.scheduler.Scheduler = nil, nil
 }
 
-// hear takes one event, and says of what differs where it is.
-func (r *replaying) hear(x recorded.Entry) error {
-	if err := r.apply(x); err != nil {
-		return fmt.Errorf("%s: record %d: %w", r.dir, x.Number, err)
-	}
-	return nil
-}
-
-// apply compares what a plugin answered before the machine hears of it.
-func (r *replaying) apply(x recorded.Entry) (err error) {
+// compare compares what a plugin answered before the machine hears of it.
+func (r *replaying) compare(x history.Entry) (err error) {
+	r.told = r.machine.Observations()
 	switch e := x.Event.(type) {
 	case *core.SuggestionsReceived:
 		err = r.suggested(e)
 	case *core.SchedulerDecided:
 		err = r.decided(e)
 	}
+	return r.placed(x, err)
+}
+
+// placed says of what differs where it is.
+func (r *replaying) placed(x history.Entry, err error) error {
+	if err != nil {
+		return fmt.Errorf("%s: record %d: %w", r.dir, x.Number, err)
+	}
+	return nil
+}
+
+// after compares what the machine does, and keeps what the plugins are to be told and asked.
+func (r *replaying) after(s *history.Step) error { return r.placed(s.Entry, r.applied(s)) }
+
+func (r *replaying) applied(s *history.Step) error {
+	again, err := r.twin.Apply(s.Bytes)
 	if err != nil {
 		return err
 	}
-	_, twin, err := record.Parse(x.Bytes) // an event belongs to the machine that it was applied to
-	if err != nil {
-		return err
+	if !same(s.Actions, again.Actions) {
+		return fmt.Errorf("the machine does %+v, and the second time %+v", s.Actions, again.Actions)
 	}
-	before := r.machine.Observations()
-	actions := r.machine.Apply(x.At, x.Event)
-	if again := r.twin.Apply(x.At, twin); !same(actions, again) {
-		return fmt.Errorf("the machine does %+v, and the second time %+v", actions, again)
-	}
-	switch x.Event.(type) {
+	switch s.Event.(type) {
 	case *core.ExperimentStarted, *core.SettingsChanged:
-		if err := r.reopen(before); err != nil {
+		if err := r.reopen(r.told); err != nil {
 			return err
 		}
 	}
-	return r.carryOut(actions)
+	return r.carryOut(s.Actions)
 }
 
 // reopen opens the plugins with the settings that hold from now on, and tells
@@ -237,12 +250,12 @@ func (r *replaying) reopen(told uint64) error {
 		told = r.searcher.untold[0].Number - 1
 	}
 	if r.compared(sdk.KindSearcher, e.Searcher) {
-		if r.searcher.Searcher, err = o.searcher(r.ctx, r.history, told, &snapshots.Snapshots{}); err != nil {
+		if r.searcher.Searcher, err = o.searcher(r.ctx, r.retelling, told, &snapshots.Snapshots{}); err != nil {
 			return err
 		}
 	}
 	if r.compared(sdk.KindScheduler, e.Schedulers()...) {
-		r.scheduler.Scheduler, err = o.scheduler(r.ctx, r.history, r.machine.Decided(), &snapshots.Snapshots{})
+		r.scheduler.Scheduler, err = o.scheduler(r.ctx, r.retelling, r.machine.Decided(), &snapshots.Snapshots{})
 	}
 	return err
 }
@@ -291,20 +304,18 @@ func (r *replaying) carryOut(actions []core.Action) error {
 	return nil
 }
 
+// tell keeps what plugins hear that were started.
 func (r *replaying) tell(o core.Observation) error {
-	if o.To&core.ToSearcher != 0 && r.searcher.Searcher != nil {
-		e, err := r.translate.Event(o, core.ToSearcher, r.searcher.Traits())
+	if s := &r.searcher; s.Searcher != nil {
+		err := r.translate.Tell(o, &translation.Listener{To: core.ToSearcher, Traits: s.Traits(),
+			Hear: func(e sdk.Event, _ bool) { s.untold = append(s.untold, e) }})
 		if err != nil {
 			return err
 		}
-		r.searcher.untold = append(r.searcher.untold, e)
 	}
-	if o.To&core.ToScheduler != 0 && r.scheduler.Scheduler != nil && !r.machine.Spec().Quiet {
-		e, err := r.translate.Event(o, core.ToScheduler, r.scheduler.Traits())
-		if err != nil {
-			return err
-		}
-		r.scheduler.untold = append(r.scheduler.untold, consulting.ScheduleWork{Event: e, Due: o.Due})
+	if s := &r.scheduler; s.Scheduler != nil && !r.machine.Spec().Quiet {
+		return r.translate.Tell(o, &translation.Listener{To: core.ToScheduler, Traits: s.Traits(),
+			Hear: func(e sdk.Event, due bool) { s.untold = append(s.untold, consulting.ScheduleWork{Event: e, Due: due}) }})
 	}
 	return nil
 }

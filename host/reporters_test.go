@@ -13,10 +13,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/history"
 	"github.com/tunehost/tunehost/host/clock/clocktest"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
-	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/host/storage"
@@ -93,20 +93,17 @@ func inRecord(t *testing.T, path string) []sdk.ReporterEvent {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := core.New()
-	n := telling.NewNarrator(m, newTrials(m, e, d, file.Seed).report)
+	h, err := history.Open(d.Journal())
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := telling.NewNarrator(h.Machine(), newTrials(h.Machine(), e, d, file.Seed).report)
 	var events []report.Event
-	err = recorded.Walk(d.Journal(), func(x recorded.Entry) error {
-		actions := m.Apply(x.At, x.Event)
-		n.Heard(x.Event, func(e report.Event) { events = append(events, e) })
-		for _, a := range actions {
-			if x, ok := a.(core.Tell); ok && x.Observation.To&core.ToReporters != 0 {
-				events = append(events, n.Event(x.Observation))
-			}
-		}
+	err = h.Each(func(s *history.Step) error {
+		n.Hear(s, 0, func(e report.Event) { events = append(events, e) })
 		return nil
 	})
-	if err != nil {
+	if err = errors.Join(err, h.Close()); err != nil {
 		t.Fatal(err)
 	}
 	return telling.Reported(events)

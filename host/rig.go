@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/history"
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/core/resource"
 	"github.com/tunehost/tunehost/host/clock"
@@ -19,7 +20,6 @@ import (
 	"github.com/tunehost/tunehost/host/inbox"
 	"github.com/tunehost/tunehost/host/loading"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
-	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/host/snapshots"
@@ -113,17 +113,12 @@ func (r *Rig) Start() (*Turned, error) {
 	s.screen = hostlog.NewScreen(io.Discard, "")
 	s.log = hostlog.New(hclog.NewNullLogger())
 	s.disk = diskspace.New(s.log, s.clock)
-	s.read = r.read
+	s.past = func() (*history.History, error) { return history.From(journal.NewReader(r.Record)), nil }
 	if err := r.open(s); err != nil {
 		return nil, err
 	}
 	r.loader, r.loaded = s.loader, r.Experiment
 	return r.turned(s), nil
-}
-
-func (r *Rig) read(f func(recorded.Entry) error) error {
-	record := recorded.NewReader(r.Record)
-	return errors.Join(record.Each(f), record.Close())
 }
 
 // open is session.create and session.open without a directory.

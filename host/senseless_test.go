@@ -35,7 +35,7 @@ func TestSenselessEvent(t *testing.T) {
 	if _, err := j.Append([][]byte{{0, 1}}); err != nil || j.Close() != nil { // it begins once more
 		t.Fatal(err)
 	}
-	h := &history{read: walkIn(d.Journal()), encode: func([]byte) (space.Point, error) { return nil, nil }}
+	h := &retelling{past: pastIn(d.Journal()), encode: func([]byte) (space.Point, error) { return nil, nil }}
 	err = h.tell(core.ToSearcher, func() sdk.Traits { return sdk.Traits{} })(0, 1<<40, func([]sdk.Event) error { return nil })
 	if !errors.Is(err, journal.ErrCorrupt) {
 		t.Fatal(err)

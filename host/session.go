@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/history"
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/core/resource"
 	"github.com/tunehost/tunehost/host/claims"
@@ -22,7 +23,6 @@ import (
 	"github.com/tunehost/tunehost/host/inbox"
 	"github.com/tunehost/tunehost/host/loading"
 	"github.com/tunehost/tunehost/host/local"
-	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/report/files"
 	"github.com/tunehost/tunehost/host/report/terminal"
@@ -59,11 +59,12 @@ type session struct {
 	crash      *crashReport // nil where there is none
 	disk       *diskspace.Disk
 	clock      clock.Clock
-	machine    *core.Machine
+	history    *history.History
+	machine    *core.Machine    // the history's
 	found      []resource.Node  // this machine's, once they were looked for
 	rules      *stoprules.Rules // given what was recorded, as the machine is
 	record     Recorder
-	read       walk
+	past       past
 	loader     *loading.Loader
 	plugins    plugins
 	requesting *training.Requesting // nil: trials ask for what the file says
@@ -112,7 +113,8 @@ func newSession(o Options, e *config.Experiment) *session {
 	if o.manual {
 		e.Trainable = nil // whatever the file says, the caller trains
 	}
-	return &session{options: o, experiment: e, clock: o.Clock, machine: core.New(), rules: stoprules.New(e),
+	h := history.New()
+	return &session{options: o, experiment: e, clock: o.Clock, history: h, machine: h.Machine(), rules: stoprules.New(e),
 		inbox: inbox.New(), failure: make(chan error, 1), remote: o.remote}
 }
 
@@ -146,7 +148,7 @@ func (s *session) occupy(dir storage.Dir) (err error) {
 	if err != nil {
 		return &UserError{err}
 	}
-	s.dir, s.logFile, s.read = dir, f, walkIn(dir.Journal())
+	s.dir, s.logFile, s.past = dir, f, pastIn(dir.Journal())
 	s.keepLog(f)
 	if err := errors.Join(storage.SweepTemporaries(dir.Path()), storage.SweepTemporaries(dir.Snapshots())); err != nil {
 		s.log.Warn("files that an earlier host had not finished could not be removed: " + err.Error())
@@ -163,7 +165,7 @@ func (s *session) occupy(dir storage.Dir) (err error) {
 // on with.
 func (s *session) float() {
 	m := &memory{}
-	s.record, s.read, s.mark = m, m.read, local.NewMark("")
+	s.record, s.past, s.mark = m, m.past, local.NewMark("")
 	s.keepLog(io.Discard)
 }
 
@@ -382,53 +384,42 @@ func (s *session) replay(first uint64, records [][]byte) error {
 	if err := s.options.opening.Err(); err != nil {
 		return err
 	}
-	return recorded.Batch(first, records, func(x recorded.Entry) error {
-		s.last = max(s.last, x.At)
-		s.rules.Recall(s.machine, x.Event)
-		s.hear(x.Event, s.machine.Apply(x.At, x.Event))
-		return nil
-	})
+	return s.history.Replay(history.Visitor{Before: s.recall, After: s.hear})(first, records)
+}
+
+// recall takes note of what is to happen, while the machine is as it was before.
+func (s *session) recall(x history.Entry) error {
+	s.last = max(s.last, x.At)
+	s.rules.Recall(s.machine, x.Event)
+	return nil
 }
 
 // hear keeps what the drivers will need of the past: results that the scheduler
 // has not answered, and what reporters have not been told.
-func (s *session) hear(e core.Event, actions []core.Action) {
-	s.narrator.Heard(e, func(x report.Event) {
-		if x.Number > s.reported {
-			s.early = append(s.early, x)
-		}
-	})
-	if given, ok := e.(*core.TrialGiven); ok && !given.Extra {
+func (s *session) hear(x *history.Step) error {
+	s.narrator.Hear(x, s.reported, func(e report.Event) { s.early = append(s.early, e) })
+	if given, ok := x.Event.(*core.TrialGiven); ok && !given.Extra {
 		s.given++
 	}
-	for _, a := range actions {
-		t, ok := a.(core.Tell)
-		if !ok {
-			continue
-		}
-		if t.Observation.To&core.ToScheduler != 0 && !s.machine.Spec().Quiet {
-			s.untold = append(s.untold, s.untoldOf(t.Observation))
-		}
-		switch o := t.Observation; {
-		case o.To&core.ToReporters == 0:
-		case s.narrator.Number(o) <= s.reported:
-			s.narrator.Follow(o)
-		default:
-			s.early = append(s.early, s.narrator.Event(o))
-		}
+	if !s.machine.Spec().Quiet {
+		s.owe(x)
 	}
 	for len(s.untold) > 0 && s.untold[0].Event.Number <= s.machine.Decided() {
 		s.untold = s.untold[1:]
 	}
+	return nil
 }
 
-func (s *session) untoldOf(o core.Observation) consulting.ScheduleWork {
+// owe keeps what the scheduler is to hear.
+func (s *session) owe(x *history.Step) {
 	t := translation.Translator{Machine: s.machine, Encode: s.encode}
-	e, err := t.Event(o, core.ToScheduler, sdk.Traits{Metrics: true})
-	if err != nil {
-		s.log.Error(err.Error())
+	l := translation.Listener{To: core.ToScheduler, Traits: sdk.Traits{Metrics: true},
+		Hear: func(e sdk.Event, due bool) { s.untold = append(s.untold, consulting.ScheduleWork{Event: e, Due: due}) }}
+	for o := range x.Observations(core.ToScheduler) {
+		if err := t.Tell(o, &l); err != nil {
+			s.log.Error(err.Error())
+		}
 	}
-	return consulting.ScheduleWork{Event: e, Due: o.Due}
 }
 
 func (s *session) encode(params []byte) (space.Point, error) {
@@ -456,7 +447,7 @@ func (s *session) openPlugins(told, decided uint64) (err error) {
 	if err := s.findPlugins(); err != nil {
 		return err
 	}
-	h := &history{read: s.read, encode: s.encode}
+	h := &retelling{past: s.past, encode: s.encode}
 	if s.plugins, err = s.opener().open(s.options.opening, h, told, decided); err != nil {
 		return s.unlessInterrupted(err)
 	}

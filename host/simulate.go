@@ -107,7 +107,6 @@ type simulation struct {
 	*session
 	curves    *curves.Table
 	translate *translation.Translator
-	traits    traits
 	runs      map[core.TrialNo]*simulatedRun
 	queue     agenda
 	points    map[string]space.Point // by parameters
@@ -148,7 +147,7 @@ func (still) AfterFunc(time.Duration, func()) func() bool { return func() bool {
 type trainedTime struct{ done, whole float64 }
 
 func newSimulation(s *session, known *curves.Table) *simulation {
-	m := &simulation{session: s, curves: known, translate: s.crew.translate, traits: s.crew.traits,
+	m := &simulation{session: s, curves: known, translate: s.crew.translate,
 		runs: map[core.TrialNo]*simulatedRun{}, trained: map[core.TrialNo]trainedTime{}}
 	m.remember()
 	s.loop.crew = m
@@ -278,12 +277,7 @@ func (m *simulation) Flush() {
 }
 
 func (m *simulation) tell(o core.Observation) {
-	if o.To&core.ToSearcher != 0 {
-		m.crew.searching.Put(consulting.SearchWork{Event: m.event(o, core.ToSearcher, m.traits.searcher)})
-	}
-	if o.To&core.ToScheduler != 0 && !m.traits.scheduler.Quiet {
-		m.crew.scheduling.Put(consulting.ScheduleWork{Event: m.event(o, core.ToScheduler, m.traits.scheduler), Due: o.Due})
-	}
+	m.crew.tellPlugins(o)
 	if o.To&core.ToReporters == 0 {
 		return // of no single trial here
 	}
@@ -294,14 +288,6 @@ func (m *simulation) tell(o core.Observation) {
 		delete(m.points, string(m.machine.Params(o.Trial)))
 		delete(m.runs, o.Trial)
 	}
-}
-
-func (m *simulation) event(o core.Observation, to core.Audience, t sdk.Traits) sdk.Event {
-	e, err := m.translate.Event(o, to, t)
-	if err != nil {
-		m.log.Error(err.Error(), "trial", o.Trial)
-	}
-	return e
 }
 
 // improve notes a result that is better than all before.

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/history"
 	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/clock/clocktest"
 	"github.com/tunehost/tunehost/host/config"
@@ -86,7 +87,8 @@ func TestSlowStepsAreNamedOnce(t *testing.T) {
 func lagging(clock clock.Clock) (*Loop, *screenful) {
 	seen := &screenful{}
 	log := hostlog.New(hclog.New(&hclog.LoggerOptions{Output: seen}))
-	return &Loop{machine: core.New(), clock: clock, log: log, inbox: inbox.New()}, seen
+	h := history.New()
+	return &Loop{history: h, machine: h.Machine(), clock: clock, log: log, inbox: inbox.New()}, seen
 }
 
 // B-008: warned once, after a minute in which there was always more to do.

@@ -253,7 +253,7 @@ func (s *session) points() (events []core.Event, err error) {
 func (s *session) makeCrew() {
 	e, seed := s.experiment, s.file.Seed
 	s.crew = &crew{
-		machine: s.machine, traits: s.plugins.traits(), trials: s.trials, narrator: s.narrator,
+		machine: s.machine, trials: s.trials, narrator: s.narrator,
 		translate: &translation.Translator{Machine: s.machine, Encode: s.encode},
 		inbox:     s.inbox, log: s.log, clock: s.clock,
 		publishing: s.publisher(), remote: s.remote,
@@ -262,6 +262,7 @@ func (s *session) makeCrew() {
 		scheduling: consulting.NewScheduling(consulting.ScheduleOptions{Options: s.consults(schedulerNames(e), s.plugins.scheduled),
 			Scheduler: s.plugins.scheduler, Params: func(p space.Point) ([]byte, error) { return points.Exploited(e, seed, p) }}),
 	}
+	s.crew.listen(s.plugins.traits())
 	s.plugins.searched.Later, s.plugins.scheduled.Later = s.crew.publishing.Later, s.crew.publishing.Later
 	s.crew.running = s.running
 	s.board = telling.NewBoard(telling.BoardOptions{Machine: s.machine, Trial: s.trials.report, Running: s.running, Clock: s.clock, Hint: s.hint,
@@ -307,7 +308,7 @@ func (s *session) makeLoop() {
 	for id := 1; id <= s.machine.Metrics(); id++ {
 		n.id(s.machine.MetricName(core.MetricID(id)))
 	}
-	s.loop = &Loop{machine: s.machine, record: s.record, crew: s.crew, clock: s.clock, log: s.log, inbox: s.inbox,
+	s.loop = &Loop{history: s.history, machine: s.machine, record: s.record, crew: s.crew, clock: s.clock, log: s.log, inbox: s.inbox,
 		disk: s.disk, rules: s.rules, began: s.clock.Now(), before: time.Duration(s.last), now: s.last, names: n}
 	s.effects = &effects{experiment: s.experiment, machine: s.machine, log: s.log}
 	s.loop.heard = func(e core.Event) {

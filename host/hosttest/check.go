@@ -16,10 +16,10 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/history"
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/host"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
-	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/view"
 )
@@ -33,7 +33,7 @@ func CheckReplay(t testing.TB, dir string, plugins *bundled.Registry) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := recorded.Verify(d.Journal(), journal.RunID{}); err != nil {
+	if _, err := history.Verify(d.Journal(), journal.RunID{}); err != nil {
 		t.Errorf("the record: %v", err)
 	}
 	if err := host.Replay(t.Context(), dir, plugins); err != nil {

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/recorded"
+	"github.com/tunehost/tunehost/core/history"
 	"github.com/tunehost/tunehost/host/storage"
 )
 
@@ -33,18 +33,15 @@ func reportable(t testing.TB, dir string) (list []uint64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, seen, hosts := core.New(), uint64(0), uint64(0)
-	err = recorded.Walk(d.Journal(), func(x recorded.Entry) error {
-		actions := m.Apply(x.At, x.Event)
-		if _, ok := x.Event.(*core.HostStarted); ok {
+	seen, hosts := uint64(0), uint64(0)
+	err = history.Walk(d.Journal(), func(s *history.Step) error {
+		if _, ok := s.Event.(*core.HostStarted); ok {
 			hosts++
 			list = append(list, seen+hosts)
 		}
-		for _, a := range actions {
-			if tell, ok := a.(core.Tell); ok && tell.Observation.To&core.ToReporters != 0 {
-				seen = tell.Observation.Number
-				list = append(list, seen+hosts)
-			}
+		for o := range s.Observations(core.ToReporters) {
+			seen = o.Number
+			list = append(list, seen+hosts)
 		}
 		return nil
 	})

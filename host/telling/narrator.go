@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/history"
 	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/totals"
 )
@@ -105,6 +106,23 @@ func stateAfter(kind core.ObservationKind, now core.State) core.State {
 		return core.Errored
 	}
 	return now
+}
+
+// Hear makes reports of an entry of the record, right after it was applied: of a host's start, and of what reporters hear
+// of. Those up to the number after were told before; they only count.
+func (n *Narrator) Hear(s *history.Step, after uint64, tell func(report.Event)) {
+	n.Heard(s.Event, func(e report.Event) {
+		if e.Number > after {
+			tell(e)
+		}
+	})
+	for o := range s.Observations(core.ToReporters) {
+		if n.Number(o) <= after {
+			n.Follow(o)
+		} else {
+			tell(n.Event(o))
+		}
+	}
 }
 
 // Follow takes note of an observation that nobody needs a report of.

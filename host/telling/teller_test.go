@@ -14,10 +14,10 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/history"
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/hostlog"
-	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/view/viewtest"
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -48,7 +48,7 @@ func recordOf(t *testing.T) (record string, open func() (*Following, error), eve
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if err := f.reader.Each(func(x recorded.Entry) error { f.apply(x, 0); return nil }); err != nil {
+	if err := f.record.Each(func(s *history.Step) error { f.narrator.Hear(s, 0, f.keep); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if len(f.events) < 500 || f.events[len(f.events)-1].Number != f.narrator.Last() {

@@ -21,6 +21,25 @@ type Translator struct {
 	Encode func(params []byte) (space.Point, error)
 }
 
+// Listener is a plugin that hears in its words what the core saw.
+type Listener struct {
+	// To is core.ToSearcher or core.ToScheduler.
+	To     core.Audience
+	Traits sdk.Traits
+	// Hear is called with each event. due: a decision is owed on it.
+	Hear func(e sdk.Event, due bool)
+}
+
+// Tell has a plugin hear of an observation, if it shall. The error says why the event lacks a point; it was told without.
+func (t *Translator) Tell(o core.Observation, l *Listener) error {
+	if o.To&l.To == 0 {
+		return nil
+	}
+	e, err := t.Event(o, l.To, l.Traits)
+	l.Hear(e, o.Due)
+	return err
+}
+
 var eventKinds = [...]sdk.EventKind{
 	core.SawAdded: sdk.TrialAdded, core.SawStarted: sdk.TrialStarted, core.SawResult: sdk.ResultReported,
 	core.SawPaused: sdk.TrialPaused, core.SawCompleted: sdk.TrialCompleted, core.SawFailed: sdk.TrialFailed,

@@ -59,8 +59,7 @@ const lattice = `
 	host/snapshots   < STD, plugins/sdk, host/hostlog, host/plugin, host/storage, host/storage/nolink
 	host/consulting  < STD, core, core/journal, core/record, plugins/sdk, plugins/sdk/space, host/clock, host/demand, host/hostlog, host/inbox, host/plugin, host/points, host/queue, host/snapshots, host/untrusted
 	host/loading     < STD, plugins/sdk, host/config, host/lockfile, host/nearest, host/plugin, host/plugin/…, host/report/files, host/storage
-	host/recorded    < STD, core, core/journal, core/record
-	host/telling     < STD, core, core/stat, plugins/sdk, core/history, host/view, host/clock, host/deadlines, host/diskspace, host/hostlog, host/plugin, host/recorded, host/report, host/report/terminal, host/storage, host/storage/nolink, host/totals
+	host/telling     < STD, core, core/stat, plugins/sdk, core/history, host/view, host/clock, host/deadlines, host/diskspace, host/hostlog, host/plugin, host/report, host/report/terminal, host/storage, host/storage/nolink, host/totals
 	host/scaffold/templates/… < STD, plugins/sdk, plugins/sdk/…
 	host/storage/nolink < STD, golang.org/x/sys/…, internal/plainfile
 	host/storage     < ANY, core, core/…, plugins, plugins/…, host, host/…, internal/plainfile

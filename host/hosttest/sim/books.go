@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/history"
 	"github.com/tunehost/tunehost/core/resource"
 	"github.com/tunehost/tunehost/host"
-	"github.com/tunehost/tunehost/host/recorded"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -187,21 +187,26 @@ func (b *books) catchUp(n int) {
 	if b.applied = min(from, n); from >= n {
 		return
 	}
-	b.machine = core.New()
-	err := recorded.Batch(1, b.records, func(x recorded.Entry) error {
-		if x.Number == uint64(from)+1 {
-			b.states, b.attempts = b.states[:0], b.attempts[:0]
-			b.grow()
-		}
-		actions := b.machine.Apply(x.At, x.Event)
-		if x.Number <= uint64(from) {
+	h := history.From(history.Records(1, b.records))
+	b.machine = h.Machine()
+	err := h.Visit(history.Visitor{
+		Before: func(x history.Entry) error {
+			if x.Number == uint64(from)+1 {
+				b.states, b.attempts = b.states[:0], b.attempts[:0]
+				b.grow()
+			}
 			return nil
-		}
-		b.happened(x.Event)
-		for _, a := range actions {
-			b.did(a)
-		}
-		return nil
+		},
+		After: func(s *history.Step) error {
+			if s.Number <= uint64(from) {
+				return nil
+			}
+			b.happened(s.Event)
+			for _, a := range s.Actions {
+				b.did(a)
+			}
+			return nil
+		},
 	})
 	if err != nil {
 		b.fail("%v", err)

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/core/record"
+	"github.com/tunehost/tunehost/core/history"
 )
 
 // plateau is the rule that ends a trial whose values stay level.
@@ -34,19 +34,14 @@ func (r *rulebook) read(records [][]byte) error {
 	if r.plateau == nil && r.results == 0 {
 		return nil
 	}
-	m := core.New()
-	for i, b := range records {
-		at, e, err := record.Parse(b)
-		if err != nil {
-			return err
+	h := history.From(history.Records(1, records))
+	return h.Visit(history.Visitor{Before: func(x history.Entry) error {
+		result, ok := x.Event.(*core.ResultReported)
+		if err := r.check(x.Event, ok && h.Machine().Takes(result.Trial, result.Attempt)); err != nil {
+			return fmt.Errorf("event %d: %w", x.Number, err)
 		}
-		x, ok := e.(*core.ResultReported)
-		if err := r.check(e, ok && m.Takes(x.Trial, x.Attempt)); err != nil {
-			return fmt.Errorf("event %d: %w", i+1, err)
-		}
-		m.Apply(at, e)
-	}
-	return nil
+		return nil
+	}})
 }
 
 // check compares what the record has of a result with the rules; running says whether
