@@ -20,6 +20,7 @@ import (
 	"github.com/tunehost/tunehost/host"
 	"github.com/tunehost/tunehost/host/hosttest"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
+	"github.com/tunehost/tunehost/internal/toolchain"
 	"github.com/tunehost/tunehost/plugins/schedulers/asha"
 	"github.com/tunehost/tunehost/plugins/schedulers/fifo"
 	"github.com/tunehost/tunehost/plugins/schedulers/hyperband"
@@ -171,6 +172,11 @@ func write(t testing.TB, yaml string, scripts map[string]string) *experiment {
 	x.dir = filepath.Join(x.Storage, "test")
 	put(t, x.File, yaml)
 	for name, text := range scripts {
+		for _, program := range []string{"setsid", "pgrep"} {
+			if strings.Contains(text, program) {
+				toolchain.Programs(t, program)
+			}
+		}
 		put(t, filepath.Join(root, name), text)
 	}
 	t.Cleanup(func() { hosttest.CheckNoOrphans(t, root) })

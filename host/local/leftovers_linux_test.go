@@ -9,11 +9,14 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/tunehost/tunehost/internal/toolchain"
 )
 
 // B-025: a process that is known by its parent alone is ended, also when its parent
 // ends between the look that finds it and the one that kills.
 func TestFrozenAreKilled(t *testing.T) {
+	toolchain.Programs(t, "setsid")
 	// The shell is marked; what it starts has no environment, and a session of its own.
 	shell := exec.Command("sh", "-c", "env -i setsid sleep 1000 & echo $!; wait")
 	shell.Env = append(shell.Environ(), MarkVariable+"=/x/frozen#1")
@@ -74,6 +77,7 @@ func soon(t *testing.T, what string, ok func() bool) {
 // B-025: a process without an environment, in a session of its own, whose parent has
 // ended, is known by its tag; one of another experiment is not.
 func TestTaggedAreKilled(t *testing.T) {
+	toolchain.Programs(t, "setsid")
 	dirs := []string{t.TempDir(), t.TempDir()}
 	var pids []int
 	for _, dir := range dirs {

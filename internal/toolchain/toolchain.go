@@ -1,6 +1,7 @@
 package toolchain
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -28,10 +29,27 @@ var (
 	Rust           = Language{"Rust", []string{"cargo"}, "install Rust 1.88 or newer (https://rustup.rs)"}
 	// C is compiled by Zig, which `make c-guests` installs with Python's pip.
 	C = Language{"C", []string{"python3"}, Python.get}
+	// Shell is what tests do with programs that not every machine has beside its shell and coreutils; see [Programs].
+	Shell = Language{"Shell", []string{"sh"}, "install a shell"}
 )
 
+// suppliers are the packages in which distributions have the programs.
+var suppliers = map[string]string{"setsid": "util-linux", "pgrep": "procps", "ps": "procps"}
+
+// Programs looks for programs that a test's shell scripts start. Where one is not installed, the test is skipped, or
+// fails if Strict.
+func Programs(t testing.TB, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		if _, err := exec.LookPath(name); err != nil {
+			Missing(t, Shell, fmt.Sprintf("%s is not installed: install %s", name, cmp.Or(suppliers[name], name)))
+		}
+	}
+	noteAtEnd(t, Shell)
+}
+
 // Languages are all of them, in the order of the summary.
-func Languages() []Language { return []Language{AssemblyScript, C, JavaScript, Python, Rust} }
+func Languages() []Language { return []Language{AssemblyScript, C, JavaScript, Python, Rust, Shell} }
 
 // Strict says whether a missing language is a failure: CI or STRICT is set.
 func Strict() bool { return isSet("CI") || isSet("STRICT") }

@@ -95,6 +95,10 @@ func TestNeed(t *testing.T) {
 	if !strings.HasSuffix(f.skip, "cannot import no.such.module: make python") {
 		t.Errorf("python without a module: %+v", f)
 	}
+	f = during(func(t testing.TB) { Programs(t, "cargo", "setsid") })
+	if !strings.HasSuffix(f.skip, "setsid is not installed: install util-linux") {
+		t.Errorf("a program: %+v", f)
+	}
 	f = during(func(t testing.TB) { Built(t, C, "no/such.wasm", "c-guests") })
 	if !strings.HasSuffix(f.skip, "no/such.wasm is missing: make c-guests") {
 		t.Errorf("what is not built: %+v", f)
@@ -111,10 +115,10 @@ func TestSummary(t *testing.T) {
 		}
 		return text, complete
 	}
-	if text, complete := summary(); complete || strings.Count(text, "NOT TESTED: no test of it was run") != 5 {
+	if text, complete := summary(); complete || strings.Count(text, "NOT TESTED: no test of it was run") != 6 {
 		t.Errorf("before any test: %t\n%s", complete, text)
 	}
-	install(t, "node", "npm", "python3")
+	install(t, "node", "npm", "python3", "sh")
 	for _, l := range Languages() {
 		during(func(t testing.TB) { Need(t, l) })
 	}
@@ -132,7 +136,7 @@ func TestSummary(t *testing.T) {
 	for _, l := range Languages() {
 		during(func(t testing.TB) { Need(t, l) })
 	}
-	if text, complete := summary(); !complete || strings.Count(text, " tested\n") != 6 {
+	if text, complete := summary(); !complete || strings.Count(text, " tested\n") != 7 {
 		t.Errorf("%t\n%s", complete, text)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tunehost/tunehost/internal/toolchain"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/channel"
 )
@@ -150,6 +151,7 @@ func TestStopKillsAfterGrace(t *testing.T) {
 // A stop between reports reaches a program that says nothing; also one that is
 // suspended.
 func TestStopWithoutReport(t *testing.T) {
+	toolchain.Programs(t, "ps")
 	run := newRun(t)
 	go func() {
 		for !exists(run, "ready") {
@@ -267,6 +269,9 @@ func TestLeftovers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			run := newRun(t)
+			if strings.Contains(script, "setsid") {
+				toolchain.Programs(t, "setsid")
+			}
 			run.trial.ID = "t-" + strings.ReplaceAll(name, " ", "-")
 			if err := train(t, sh(script), run); (err != nil) != (name == "failing") {
 				t.Fatal(err)
@@ -280,6 +285,7 @@ func TestLeftovers(t *testing.T) {
 
 // Trials at the same time do not touch each other's processes or reports.
 func TestManyTrials(t *testing.T) {
+	toolchain.Programs(t, "setsid")
 	p := openTest(t, sh(`setsid sh -c 'echo $$ > pid; exec sleep 1000' & while ! [ -s pid ]; do sleep 0.01; done
 		echo "{\"accuracy\": $TUNEHOST_SEED}"; while ! [ -e go ]; do sleep 0.01; done; kill -0 $(cat pid) || exit 1`))
 	var all sync.WaitGroup
