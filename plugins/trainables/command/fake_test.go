@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tunehost/tunehost/internal/toolchain"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -159,7 +160,7 @@ func python(t testing.TB, script string) opts {
 	if err := os.WriteFile(file, []byte(script), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return opts{"command": []string{"python3", "train.py"}, "base_dir": filepath.Dir(file)}
+	return opts{"command": []string{toolchain.Need(t, toolchain.Python), "train.py"}, "base_dir": filepath.Dir(file)}
 }
 
 func (o opts) with(key string, value any) opts {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tunehost/tunehost/internal/toolchain"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -169,13 +170,21 @@ func TestMissingFileIsElsewhere(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(base, "data.csv"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for script, hints := range map[string]int{`cat data.csv`: 1, `python3 -c 'open("data.csv")'`: 1, `cat other.csv`: 0, `cat ./data.csv; exit 0`: 0} {
-		run := newRun(t)
-		err := train(t, sh(script+" || exit 1").with("base_dir", base), run)
-		found := strings.Contains(run.hinted(), "data.csv lies beside the experiment file") && strings.Contains(run.hinted(), "cwd: .")
-		if found != (hints == 1) || (err == nil) != strings.Contains(script, "exit 0") {
-			t.Errorf("%s: %v; %s", script, err, run.hinted())
-		}
+	for script, hints := range map[string]int{
+		`cat data.csv`: 1, `python3 -c 'open("data.csv")'`: 1, `cat other.csv`: 0, `cat ./data.csv; exit 0`: 0,
+	} {
+		t.Run(script, func(t *testing.T) {
+			if strings.HasPrefix(script, "python3") {
+				toolchain.Need(t, toolchain.Python)
+			}
+			run := newRun(t)
+			err := train(t, sh(script+" || exit 1").with("base_dir", base), run)
+			hinted := run.hinted()
+			found := strings.Contains(hinted, "data.csv lies beside the experiment file") && strings.Contains(hinted, "cwd: .")
+			if found != (hints == 1) || (err == nil) != strings.Contains(script, "exit 0") {
+				t.Errorf("%v; %s", err, hinted)
+			}
+		})
 	}
 }
 
