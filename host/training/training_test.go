@@ -290,6 +290,49 @@ func TestSlowSavesAreNamedOnce(t *testing.T) {
 	}
 }
 
+// B-051: while a trial's checkpoint is made whole, another begins, reports and is answered; the
+// checkpoint counts when it is whole, and not before.
+func TestSavesBesideOthers(t *testing.T) {
+	whole := make(chan struct{})
+	x, p := trains(t, clock.System{}, func(o *Options) { o.Saved = func(string) { <-whole } })
+	report := func(run uint64) {
+		p.say <- []train.Event{{Kind: train.Result, Run: run, Metrics: []sdk.Metric{{Name: "score"}}}}
+	}
+	report(1)
+	x.Put(Work{Action: core.SaveAttempt{Trial: 0, Attempt: 1, ID: 1, Iteration: 1}, Dir: x.Storage.Trial("0")})
+	x.Flush()
+	soon(t, "the order to save", func() bool { return p.told(train.Save) })
+	if err := os.WriteFile(filepath.Join(p.last(train.Save).Dir, "model"), []byte("model"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.say <- []train.Event{{Kind: train.Saved, Run: 1}}
+
+	dir := x.Storage.Trial("1")
+	x.Put(Work{Action: core.StartAttempt{Trial: 1, Attempt: 1}, Trial: &sdk.Trial{Dir: dir, Params: []byte(`{}`)}, Dir: dir, Params: []byte(`{}`)})
+	x.Flush()
+	soon(t, "another trial's start", func() bool { return p.count(train.Start) == 2 })
+	other := p.last(train.Start).Run
+	p.say <- []train.Event{{Kind: train.Started, Run: other}}
+	report(other)
+	x.Put(Work{Action: core.ContinueAttempt{Trial: 1, Attempt: 1, Credits: 1}})
+	x.Flush()
+	soon(t, "its answer", func() bool { return p.last(train.Continue).Run == other })
+	heard, counts := false, false
+	look := func() {
+		for _, n := range x.Inbox.Take(nil) {
+			_, saved := n.Event.(*core.CheckpointSaved)
+			counts = counts || saved
+			heard = heard || n.Result != nil && n.Result.Trial == 1
+		}
+	}
+	soon(t, "its result", func() bool { look(); return heard })
+	if counts {
+		t.Error("a checkpoint counts that is not whole yet")
+	}
+	close(whole)
+	soon(t, "the checkpoint", func() bool { look(); return counts })
+}
+
 // saved says whether news of a checkpoint has come.
 func saved(x *Driver) bool {
 	return slices.ContainsFunc(x.Inbox.Take(nil), func(n inbox.News) bool {
