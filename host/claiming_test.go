@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/tunehost/tunehost/internal/testplace"
 )
 
 // usersGPU is an experiment whose one trial shows its GPU and ends when the file go is
@@ -22,17 +24,6 @@ space: {}
 trials: 1
 resources: {cpu: 9999, gpu: 1}
 `
-
-// alone makes a user whose hosts see those of no other test.
-func alone(t *testing.T) {
-	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "rt-") // its path is short
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	t.Setenv("XDG_RUNTIME_DIR", dir)
-}
 
 // onGPU is the experiment in a folder of its own; it ends when the file end is there.
 func onGPU(t *testing.T, name, end, more string) (Options, *screenful) {
@@ -76,7 +67,7 @@ func inBackground(t *testing.T, name, more string) (dir string, seen *screenful,
 // B-138: two hosts on one machine do not give out the same GPU, unless they are told
 // to; who finds none hears whose they are.
 func TestGPUsAreClaimed(t *testing.T) {
-	alone(t)
+	testplace.Alone(t)
 	now := filepath.Join(t.TempDir(), "now")
 	if err := os.WriteFile(now, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -111,7 +102,7 @@ func TestGPUsAreClaimed(t *testing.T) {
 // B-138: with wait_for_resources an experiment begins when another has given its GPUs back,
 // and says whose it waits for.
 func TestGPUsAreWaitedFor(t *testing.T) {
-	alone(t)
+	testplace.Alone(t)
 	end := filepath.Join(t.TempDir(), "end")
 	if err := os.WriteFile(end, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -135,7 +126,7 @@ func TestGPUsAreWaitedFor(t *testing.T) {
 
 // An experiment that waits for another's GPUs can be interrupted, and leaves nothing behind.
 func TestWaitingIsInterrupted(t *testing.T) {
-	alone(t)
+	testplace.Alone(t)
 	_, _, finishFirst := inBackground(t, "first", "")
 	o, seen := onGPU(t, "second", "/", "wait_for_resources: true\n")
 	o.Resources = "cpu=9999,gpu=1"
@@ -152,7 +143,7 @@ func TestWaitingIsInterrupted(t *testing.T) {
 
 // B-138: a claim that cannot be read may be of any GPU: no trial gets one.
 func TestUnreadableClaim(t *testing.T) {
-	alone(t)
+	testplace.Alone(t)
 	_, _, finishFirst := inBackground(t, "first", "")
 	claims, err := filepath.Glob(filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "tunehost", "*", "*", "claim.json"))
 	if err != nil || len(claims) != 1 {
@@ -172,7 +163,7 @@ func TestUnreadableClaim(t *testing.T) {
 
 // B-138: an experiment that can use more goes on with the GPUs that are left, and says so.
 func TestSomeGPUsAreLeft(t *testing.T) {
-	alone(t)
+	testplace.Alone(t)
 	dir, _, finishA := inBackground(t, "first", "")
 	now := filepath.Join(t.TempDir(), "now")
 	if err := os.WriteFile(now, nil, 0o600); err != nil {
@@ -192,7 +183,7 @@ func TestSomeGPUsAreLeft(t *testing.T) {
 
 // An experiment that uses no GPU claims none, and one line is all that is said of CPUs.
 func TestNoGPUNoClaim(t *testing.T) {
-	alone(t)
+	testplace.Alone(t)
 	_, _, finishA := inBackground(t, "first", "")
 	o, seen := onGPU(t, "cpus", "/", "")
 	o.Sets, o.Resources = []string{"resources.gpu=0", "trials=3"}, "cpu=29997,gpu=1"

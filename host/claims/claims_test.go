@@ -10,6 +10,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/tunehost/tunehost/internal/testplace"
 )
 
 // TestMain is also a host that claims a GPU and waits to be killed.
@@ -25,16 +27,6 @@ func TestMain(m *testing.M) {
 
 func claimOf(name string) Claim {
 	return Claim{Experiment: name, Dir: "/results/" + name, PID: 1, CPUs: 1.5, GPUs: []GPU{{Index: "0", UUID: "GPU-" + name}}}
-}
-
-func private(t *testing.T) {
-	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "rt-") // its path is short
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	t.Setenv("XDG_RUNTIME_DIR", dir)
 }
 
 // seen are the claims that the next host sees; it enters nothing.
@@ -54,7 +46,7 @@ func look(t *testing.T) (found Others) {
 
 // B-138: claims are seen by other hosts as long as their host lives.
 func TestClaims(t *testing.T) {
-	private(t)
+	testplace.Alone(t)
 	if got := seen(t); got != nil {
 		t.Fatalf("an empty machine has %v", got)
 	}
@@ -112,7 +104,7 @@ func TestSame(t *testing.T) {
 
 // B-138: a claim of a host that lives and that cannot be read is no claim of nothing.
 func TestUnreadClaims(t *testing.T) {
-	private(t)
+	testplace.Alone(t)
 	e, err := Enter(func(Others) (Claim, error) { return claimOf("a"), nil })
 	if err != nil {
 		t.Fatal(err)
@@ -121,11 +113,11 @@ func TestUnreadClaims(t *testing.T) {
 	file := filepath.Join(e.folder.Path(), claimFile)
 	for what, spoil := range map[string]func() error{
 		"garbage":  func() error { return os.WriteFile(file, []byte("{"), 0o600) },
-		"empty":    func() error { return os.Truncate(file, 0) },
-		"a folder": func() error { return errors.Join(os.Remove(file), os.Mkdir(file, 0o700)) },
-		"a link":   func() error { return errors.Join(os.RemoveAll(file), os.Symlink("/dev/zero", file)) },
+		"empty":    func() error { return os.WriteFile(file, nil, 0o600) },
+		"a folder": func() error { return os.Mkdir(file, 0o700) },
+		"a link":   func() error { return os.Symlink("/dev/zero", file) },
 	} {
-		if err := spoil(); err != nil {
+		if err := errors.Join(os.RemoveAll(file), spoil()); err != nil {
 			t.Fatal(err)
 		}
 		if all := look(t); len(all.Claims) != 0 || all.Unread == nil || !strings.Contains(all.Unread.Error(), file) {
@@ -142,7 +134,7 @@ func TestUnreadClaims(t *testing.T) {
 
 // B-138: the claim of a host whose folder has other permissions than it was made with counts.
 func TestClaimsOfOpenedFolders(t *testing.T) {
-	private(t)
+	testplace.Alone(t)
 	e, err := Enter(func(Others) (Claim, error) { return claimOf("a"), nil })
 	if err != nil {
 		t.Fatal(err)

@@ -2,15 +2,15 @@ package hosttest_test
 
 import (
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/tunehost/tunehost/internal/testplace"
 )
 
 // B-155: whatever the names of others' files are, and wherever they lie, they are as they
@@ -25,25 +25,21 @@ space: {}
 trials: 3
 checkpoint: {every: 2, keep: 2, pauses: memory}
 `, nil)
-	tmp, err := os.MkdirTemp("/tmp", "by-") // its path is short
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(tmp) })
+	tmp := testplace.Short(t)
 	cache := filepath.Join(tmp, "cache")
 	env := []string{"TMPDIR=" + tmp, "XDG_RUNTIME_DIR=" + filepath.Join(tmp, "run"), "XDG_CACHE_HOME=" + cache}
-	b := &bystanders{old: time.Now().Add(-100 * 24 * time.Hour), was: map[string]string{}}
-	b.put(t, tmp, "th-thesis/chapter1/text.tex", "th-1", "tunehost-1/socket", "tunehost-0.txt", "tunehost-ch-1/0", "tunehost-check-1/model",
+	b := &testplace.Bystanders{Old: time.Now().Add(-100 * 24 * time.Hour)} // at which sweeps used to take them
+	b.Put(t, tmp, "th-thesis/chapter1/text.tex", "th-1", "tunehost-1/socket", "tunehost-0.txt", "tunehost-ch-1/0", "tunehost-check-1/model",
 		"conformance-1/model", "plugin-dir1/x", ".new-1/model", "run/th-2/x", "run/tunehost/notes.txt", "run/tunehost/habcdef/x",
 		"run/tunehost/h1/1/claim.json", "tunehost-"+uid()+"/h000000/1/text")
-	b.put(t, cache, "tunehost/wasm/wazero-notes/thesis.tex", "tunehost/wasm/wazero-v1/"+strings.Repeat("0f", 32))
+	b.Put(t, cache, "tunehost/wasm/wazero-notes/thesis.tex", "tunehost/wasm/wazero-v1/"+strings.Repeat("0f", 32))
 	for _, dir := range []string{tmp + "/run", tmp + "/run/tunehost", tmp + "/run/tunehost/habcdef", tmp + "/tunehost-" + uid(), cache + "/tunehost/wasm"} {
 		if err := os.Chmod(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	b.put(t, x.Storage, "notes.txt", "other/trials/00000/checkpoints/000001/model", "test.old/journal/1")
-	b.put(t, x.dir, "notes.txt", "mine/a", "experiment.yaml.bak", "crash-mine.txt", "run.json.tmp", "experiment.yaml.tmp",
+	b.Put(t, x.Storage, "notes.txt", "other/trials/00000/checkpoints/000001/model", "test.old/journal/1")
+	b.Put(t, x.dir, "notes.txt", "mine/a", "experiment.yaml.bak", "crash-mine.txt", "run.json.tmp", "experiment.yaml.tmp",
 		"tunehost.lock.tmp", "control.tmp", ".reported.tmp", "learned.jsonl.tmp", ".run.json.mine.tunehost-tmp")
 	for i := range 2 {
 		p := x.start(t, env...)
@@ -51,11 +47,11 @@ checkpoint: {every: 2, keep: 2, pauses: memory}
 		x.await(t, p, func() bool { return len(saved(x)) > 0 })
 		if i == 0 {
 			for _, dir := range x.trials(t) {
-				b.put(t, dir, "notes.txt", "model.tmp", "result.jsonl.bak", "result.jsonl.tmp", "params.json.tmp", "progress.csv.tmp",
+				b.Put(t, dir, "notes.txt", "model.tmp", "result.jsonl.bak", "result.jsonl.tmp", "params.json.tmp", "progress.csv.tmp",
 					"error.txt.tmp", "checkpoints/mine.tmp/model", "checkpoints/notes.old", "checkpoints/12/model",
 					"checkpoints/000900/model", "checkpoints/own/last/model", "checkpoints/restored/notes.txt", "export/mine/model")
 			}
-			b.put(t, x.dir, "checkpoints/blobs/notes.txt", "checkpoints/blobs/ab/notes", "snapshots/mine-1", "journal/notes.txt", "journal/1.tmp", "trials/mine/a")
+			b.Put(t, x.dir, "checkpoints/blobs/notes.txt", "checkpoints/blobs/ab/notes", "snapshots/mine-1", "journal/notes.txt", "journal/1.tmp", "trials/mine/a")
 			p.signal(t, syscall.SIGKILL)
 			<-p.exit
 			if len(ours(t, tmp)) == 0 {
@@ -65,7 +61,7 @@ checkpoint: {every: 2, keep: 2, pauses: memory}
 		}
 		p.ends(t, 0)
 	}
-	b.check(t)
+	b.Check(t)
 	if left := ours(t, tmp); len(left) > 0 {
 		t.Errorf("left behind: %s", left)
 	}
@@ -77,39 +73,6 @@ func uid() string { return strconv.Itoa(os.Getuid()) }
 func saved(x *experiment) []string {
 	found, _ := filepath.Glob(filepath.Join(x.dir, "trials", "*", "checkpoints", "*", "MANIFEST.json"))
 	return found
-}
-
-// bystanders are files that tunehost has not made.
-type bystanders struct {
-	old time.Time
-	was map[string]string
-}
-
-// put makes files with an age at which sweeps used to take them.
-func (b *bystanders) put(t *testing.T, dir string, names ...string) {
-	t.Helper()
-	for _, name := range names {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		b.was[path] = "mine: " + path
-		put(t, path, b.was[path])
-		for p := path; p != dir; p = filepath.Dir(p) {
-			if err := os.Chtimes(p, b.old, b.old); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-}
-
-func (b *bystanders) check(t *testing.T) {
-	t.Helper()
-	for _, path := range slices.Sorted(maps.Keys(b.was)) {
-		if text, err := os.ReadFile(path); err != nil || string(text) != b.was[path] {
-			t.Errorf("a bystander's file is not what it was: %s: %q, %v", path, text, err)
-		}
-	}
 }
 
 // ours are the folders that hosts have left among the temporary ones.

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tunehost/tunehost/internal/testplace"
 )
 
 // TestMain is also a process that makes a folder and waits to be killed.
@@ -22,18 +24,6 @@ func TestMain(m *testing.M) {
 	}
 	fmt.Println(f.Path())
 	_, _ = io.Copy(io.Discard, os.Stdin) // until the test is gone
-}
-
-// user is a user with a runtime directory of his own, which has a short path.
-func user(t *testing.T) (runtime string) {
-	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "rd")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	t.Setenv("XDG_RUNTIME_DIR", dir)
-	return dir
 }
 
 func make1(t *testing.T) *Folder {
@@ -109,7 +99,7 @@ func write(t *testing.T, path, text string) {
 
 // B-155: what a killed process has left is removed, and nothing else.
 func TestOnlyTheDeadIsRemoved(t *testing.T) {
-	root := filepath.Join(user(t), "tunehost")
+	root := filepath.Join(testplace.Alone(t), "tunehost")
 	check := bystanders(t, root)
 	killDead, dead := child(t)
 	_, alive := child(t)
@@ -134,7 +124,7 @@ func TestOnlyTheDeadIsRemoved(t *testing.T) {
 
 // B-155: a home that was half removed when its remover was killed is removed.
 func TestHalfRemoved(t *testing.T) {
-	root := filepath.Join(user(t), "tunehost")
+	root := filepath.Join(testplace.Alone(t), "tunehost")
 	left := filepath.Join(root, "hleft")
 	write(t, filepath.Join(left, marker), fmt.Sprintf("%suid %d\npid 1\n", magic, os.Getuid()))
 	make1(t)
@@ -146,7 +136,7 @@ func TestHalfRemoved(t *testing.T) {
 // A runtime directory that is not the user's alone is not used, nor a folder of ours
 // that somebody else has made there before.
 func TestUnsafeRoots(t *testing.T) {
-	dir := user(t)
+	dir := testplace.Alone(t)
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -154,11 +144,7 @@ func TestUnsafeRoots(t *testing.T) {
 		t.Errorf("%s can be read by others", f.Path())
 	}
 	t.Setenv("XDG_RUNTIME_DIR", "")
-	tmp, err := os.MkdirTemp("/tmp", "rd")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(tmp) })
+	tmp := testplace.Short(t)
 	t.Setenv("TMPDIR", tmp)
 	if err := os.Symlink(t.TempDir(), of(tmp)); err != nil {
 		t.Fatal(err)
@@ -205,7 +191,7 @@ func TestPathsAreShort(t *testing.T) {
 
 // A home that the user has removed is made again.
 func TestRemovedUnderneath(t *testing.T) {
-	user(t)
+	testplace.Alone(t)
 	f := make1(t)
 	if err := os.RemoveAll(f.Home()); err != nil {
 		t.Fatal(err)

@@ -22,6 +22,7 @@ import (
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/plugin/internal/suite"
 	"github.com/tunehost/tunehost/host/plugin/process"
+	"github.com/tunehost/tunehost/internal/testplace"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/train"
 )
@@ -287,12 +288,7 @@ func TestHangingShutdown(t *testing.T) {
 }
 
 func TestSocketDirIsRemoved(t *testing.T) {
-	runtime, err := os.MkdirTemp("/tmp", "th-") // its path is short
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(runtime) })
-	t.Setenv("XDG_RUNTIME_DIR", runtime)
+	runtime := testplace.Alone(t)
 	p := startConfig(t, self(t, sdk.KindSearcher, "bad-stderr"))
 	if left, err := filepath.Glob(runtime + "/tunehost/h*/[0-9]*"); err != nil || len(left) != 1 {
 		t.Fatal(left, err)

@@ -22,6 +22,7 @@ import (
 
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/plugin/process"
+	"github.com/tunehost/tunehost/internal/testplace"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -208,12 +209,7 @@ func TestByHand(t *testing.T) {
 
 // Whoever has no certificate of the host's, or another's, is not let in.
 func TestIntruder(t *testing.T) {
-	runtime, err := os.MkdirTemp("/tmp", "rt-") // its path is short
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(runtime) })
-	t.Setenv("XDG_RUNTIME_DIR", runtime)
+	testplace.Alone(t)
 	seen := map[string]bool{}
 	for _, s := range sockets(t) {
 		seen[s] = true

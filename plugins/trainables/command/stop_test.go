@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tunehost/tunehost/internal/testplace"
 	"github.com/tunehost/tunehost/internal/toolchain"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/channel"
@@ -319,11 +320,7 @@ func TestManyTrials(t *testing.T) {
 // The sockets' directory is private, the sockets are used again, and both go
 // when nothing runs.
 func TestSockets(t *testing.T) {
-	given, err := os.MkdirTemp("/tmp", "given-") // its path is short
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(given) })
+	given := testplace.Short(t)
 	t.Setenv("PLUGIN_UNIX_SOCKET_DIR", given)
 	bystander := filepath.Join(given, "ch-thesis")
 	if err := os.Mkdir(bystander, 0o700); err != nil {
