@@ -297,7 +297,8 @@ func logOption(l config.Log) any {
 	if !l.On || l.Stdout == "" && l.Stderr == "" {
 		return l.On
 	}
-	return map[string]string{"stdout": l.Stdout, "stderr": l.Stderr}
+	stdout, stderr := l.Files()
+	return map[string]string{"stdout": stdout, "stderr": stderr}
 }
 
 // plugins are those of an experiment, opened.

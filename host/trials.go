@@ -76,6 +76,10 @@ func (t *trials) start(a core.StartAttempt) *sdk.Trial {
 		Dir: t.dir(a.Trial), Resources: demand.Sum(t.machine.Request(a.Trial)), CheckpointEvery: spec.Checkpoint.Every,
 		CheckpointAtEnd: spec.Checkpoint.AtEnd, GraceSeconds: e.StopGrace.Seconds(),
 	}
+	if log := e.Log; log != (config.Log{On: true}) {
+		x.Logs = &sdk.Logs{}
+		x.Logs.Stdout, x.Logs.Stderr = log.Files()
+	}
 	x.Bundles = t.bundles(a, x.Resources)
 	for _, b := range x.Bundles {
 		for _, id := range b.Devices {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -115,11 +114,12 @@ func logFiles(e *view.Experiment, whose string, l *logging) (names []string, err
 	if !log.On {
 		return nil, usage("%s: its output was not kept: the experiment says log: false", whose)
 	}
+	stdout, stderr := log.Files()
 	if l.stdout() {
-		names = append(names, cmp.Or(log.Stdout, "stdout"))
+		names = append(names, stdout)
 	}
-	if name := cmp.Or(log.Stderr, "stderr"); l.stderr() && (len(names) == 0 || names[0] != name) {
-		names = append(names, name)
+	if l.stderr() && (len(names) == 0 || names[0] != stderr) {
+		names = append(names, stderr)
 	}
 	for i := range names {
 		if l.rank > 0 {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -240,6 +241,14 @@ type Log struct {
 	// usual ones.
 	On             bool
 	Stdout, Stderr string
+}
+
+// Files are the names of the files; nothing where there are none.
+func (l Log) Files() (stdout, stderr string) {
+	if !l.On {
+		return "", ""
+	}
+	return cmp.Or(l.Stdout, "stdout"), cmp.Or(l.Stderr, "stderr")
 }
 
 // Sandbox has the limits of plugins in the sandbox.

@@ -36,7 +36,7 @@ func (t *Driver) whileUnbegun(r *run, after time.Duration, f func()) func() bool
 	return t.Clock.AfterFunc(after, func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		if t.runs[r.trial] == r && r.worker == w && !r.begun && r.timer == nil {
+		if t.runs[r.trial] == r && r.worker == w && !r.begun && !r.waiting && r.timer == nil {
 			f()
 		}
 	})

@@ -46,8 +46,11 @@ func (t *Driver) heard(r *run, e *train.Event) {
 	}
 	switch e.Kind {
 	case train.Started:
-		r.begun = true
 		r.onTime()
+		if r.waiting = e.Waiting; r.waiting {
+			return
+		}
+		r.begun = true
 		t.Inbox.Post(&core.AttemptStarted{Trial: r.trial, Attempt: r.attempt, PID: e.PID})
 	case train.Result:
 		t.result(r, sdk.Result{Metrics: e.Metrics, Iteration: e.Iteration, Checkpoint: e.Checkpoint, Done: e.Done, Values: t.values(r, e.Values)})
@@ -266,7 +269,7 @@ func (t *Driver) lost(w *worker, err error) {
 			end = &core.AttemptEnded{Interrupted: true}
 		}
 		if end == nil {
-			end = &core.AttemptEnded{Error: lastWords(err.Error(), r.dir, r.attempt), NeverStarted: plugin.FailureOf(err) == plugin.NotStarted}
+			end = &core.AttemptEnded{Error: lastWords(err.Error(), r.stderrFile(), r.attempt), NeverStarted: plugin.FailureOf(err) == plugin.NotStarted}
 		}
 		t.endRun(r, end)
 	}

@@ -78,7 +78,7 @@ func (t *Driver) renew(r *run, why string) bool {
 	t.Log.Info(fmt.Sprintf("trial %d gets a fresh process: that of the last trial could not be reset: %s", r.trial, why))
 	r.onTime()
 	delete(r.worker.runs, r.number)
-	r.worker, r.warm, r.begun = nil, false, false
+	r.worker, r.warm, r.begun, r.waiting = nil, false, false, false
 	go r.anew()
 	return true
 }

@@ -126,6 +126,7 @@ type run struct {
 	unlaunch context.CancelFunc
 	warm     bool
 	begun    bool          // the trainable has said so
+	waiting  bool          // the trainable has said that it cannot begin yet
 	late     []func() bool // stop the timers of watchBegin
 	start    *sdk.Trial
 	from     core.CheckpointRef // that it goes on from

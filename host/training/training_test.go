@@ -225,6 +225,27 @@ func TestNeverBeginsAmongOthers(t *testing.T) {
 	}
 }
 
+// A program that is held back is given the time, and its process is that of its later start.
+func TestHeldBackProgram(t *testing.T) {
+	now := &later{}
+	x, p := trains(t, now, func(o *Options) { o.Begin, o.Programs = time.Minute, true })
+	p.say <- []train.Event{{Kind: train.Started, Run: 1, Waiting: true}}
+	soon(t, "the wait", func() bool { return x.waits(0) })
+	now.pass()
+	p.say <- []train.Event{{Kind: train.Started, Run: 1, PID: 7}, {Kind: train.Ended, Run: 1}}
+	list, end := heardOf(t, x)
+	started, ok := list[0].Event.(*core.AttemptStarted)
+	if !ok || started.PID != 7 || len(list) != 2 || end.Error != "" {
+		t.Errorf("%+v, %s", list, end.Error)
+	}
+}
+
+func (t *Driver) waits(no core.TrialNo) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.runs[no].waiting
+}
+
 // startAnother begins a trial with a request, as every real one has.
 func startAnother(x *Driver, no core.TrialNo) {
 	dir := x.Storage.Trial(fmt.Sprint(no))

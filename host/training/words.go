@@ -16,11 +16,10 @@ const tailBytes = 4 << 10
 // lastWords adds to the failure of a trial whose process is gone what that wrote to the
 // trial's own stderr last, which the process's log does not have. Of a later attempt it is
 // only said where: the words may be an earlier one's.
-func lastWords(failure, dir string, attempt uint32) string {
-	if dir == "" {
+func lastWords(failure, path string, attempt uint32) string {
+	if path == "" {
 		return failure
 	}
-	path := filepath.Join(dir, "stderr")
 	words := tail(path)
 	switch {
 	case len(words) == 0:
@@ -30,6 +29,18 @@ func lastWords(failure, dir string, attempt uint32) string {
 	}
 	line := string(words[bytes.LastIndexByte(words, '\n')+1:])
 	return fmt.Sprintf("%s; its stderr, in %s, ends: %s", failure, path, untrusted.Line(line, untrusted.MaxText))
+}
+
+// stderrFile is where the run's stderr is, or nothing.
+func (r *run) stderrFile() string {
+	name := "stderr"
+	if r.start != nil && r.start.Logs != nil {
+		name = r.start.Logs.Stderr
+	}
+	if r.dir == "" || name == "" {
+		return ""
+	}
+	return filepath.Join(r.dir, name)
 }
 
 // tail is the end of a file without white space around it; nothing of one that cannot be read.

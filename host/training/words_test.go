@@ -4,7 +4,21 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
 )
+
+// The words are in the file that the experiment names.
+func TestStderrFile(t *testing.T) {
+	for _, c := range []struct {
+		logs *sdk.Logs
+		want string
+	}{{nil, "trial/stderr"}, {&sdk.Logs{Stderr: "errors.txt"}, "trial/errors.txt"}, {&sdk.Logs{Stdout: "out.txt"}, ""}} {
+		if got := (&run{dir: "trial", start: &sdk.Trial{Logs: c.logs}}).stderrFile(); got != c.want {
+			t.Errorf("%+v: %q", c.logs, got)
+		}
+	}
+}
 
 // What a process that is gone wrote to the trial's own stderr is said with its failure.
 func TestLastWords(t *testing.T) {
@@ -15,7 +29,7 @@ func TestLastWords(t *testing.T) {
 	path := filepath.Join(dir, "stderr")
 	says := func(attempt uint32, want string) {
 		t.Helper()
-		if got := lastWords("it died", dir, attempt); got != want {
+		if got := lastWords("it died", path, attempt); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

@@ -87,7 +87,12 @@ type Trial struct {
 	// well, and ExportDir where they go: see [ExportWith].
 	Export    []string
 	ExportDir string
+	// Logs are the files of Dir for what is printed; nil: stdout and stderr.
+	Logs *Logs
 }
+
+// Logs are names of files in a trial's directory. What has no name is not kept.
+type Logs struct{ Stdout, Stderr string }
 
 // Bundle is one place that was granted: a part of one node.
 type Bundle struct {
@@ -140,6 +145,14 @@ type Launcher interface {
 type Starter interface {
 	// Started says which process trains the trial. The first call counts.
 	Started(pid int)
+}
+
+// Waiter is implemented by the Runs of a [Launcher].
+type Waiter interface {
+	// Waiting says that the program cannot be started yet, for want of something of
+	// the machine. It lifts the host's deadline for [Starter.Started], which is called
+	// later.
+	Waiting()
 }
 
 // Resetter is implemented by reusable trainables that have something to clean up

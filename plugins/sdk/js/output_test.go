@@ -39,6 +39,32 @@ func TestOutputOfTrials(t *testing.T) {
 	}
 }
 
+// The files are those that the experiment names; what has no name is not kept.
+func TestOutputInNamedFiles(t *testing.T) {
+	d := openTalker(t, false)
+	for i, c := range []struct {
+		logs sdk.Logs
+		want map[string]string
+	}{
+		{sdk.Logs{Stdout: "out.txt", Stderr: "errors.txt"}, map[string]string{"out.txt": "out t1\n", "errors.txt": "err t1\n"}},
+		{sdk.Logs{Stdout: "all.txt", Stderr: "all.txt"}, map[string]string{"all.txt": "out t2\nerr t2\n"}},
+		{sdk.Logs{}, nil},
+	} {
+		dir, run := t.TempDir(), uint64(i+1)
+		d.send(train.Command{Kind: train.Start, Run: run, Trial: &sdk.Trial{Dir: dir, Params: fmt.Appendf(nil, `{"name":"t%d"}`, run), Logs: &c.logs}})
+		d.finish(run)
+		files, err := os.ReadDir(dir)
+		if err != nil || len(files) != len(c.want) {
+			t.Errorf("%+v: %v, %v", c.logs, files, err)
+		}
+		for name, want := range c.want {
+			if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(got) != want {
+				t.Errorf("%+v: %s is %q, %v", c.logs, name, got, err)
+			}
+		}
+	}
+}
+
 func openTalker(t *testing.T, shared bool) *driver {
 	return openTrainable(t, "testdata/talker.js", fmt.Sprintf(`{"shared":%t}`, shared))
 }

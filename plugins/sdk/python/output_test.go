@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,6 +32,31 @@ func TestOutputOfTrials(t *testing.T) {
 			}
 			if got := readFile(t, dir, "stderr"); !strings.HasPrefix(got, "err "+name+"\n") || strings.Count(got, "\n") != 2 || !strings.Contains(got, "logged "+name) {
 				t.Errorf("%v: stderr is %q", args, got)
+			}
+		}
+	}
+}
+
+// The files are those that the experiment names; what has no name is not kept.
+func TestOutputInNamedFiles(t *testing.T) {
+	for _, args := range [][]string{nil, {"--reusable"}} {
+		c := config(t, sdk.KindTrainable, "testdata/talker.py")
+		c.Args = append(c.Args, args...)
+		d := newDriver(t, c, "")
+		for i, logs := range []sdk.Logs{{Stdout: "out.txt", Stderr: "errors.txt"}, {Stdout: "out.txt"}, {}} {
+			dir, run := t.TempDir(), uint64(i+1)
+			d.start(run, `{"name": "x"}`, sdk.Trial{Dir: dir, Logs: &logs})
+			d.want(train.Result, "")
+			d.continues(run)
+			d.want(train.Ended, "")
+			var got []string
+			for _, name := range []string{"out.txt", "errors.txt", "stdout", "stderr"} {
+				if text, err := os.ReadFile(filepath.Join(dir, name)); err == nil {
+					got = append(got, name+": "+strings.Fields(string(text))[0])
+				}
+			}
+			if want := []string{"out.txt: out", "errors.txt: err"}[:2-i]; !slices.Equal(got, want) {
+				t.Errorf("%v, %+v: %q", args, logs, got)
 			}
 		}
 	}

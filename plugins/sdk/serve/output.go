@@ -27,13 +27,13 @@ var keepLog = sync.OnceValue(func() error {
 	return err
 })
 
-// printToFiles sends what is printed to the files stdout and stderr of a trial, which has
+// printToFiles sends what is printed to the files of a trial, which has
 // the process to itself; back ends that. A crash is told in the log, too.
 func printToFiles(t *sdk.Trial) (back func(), err error) {
 	if t.Dir == "" {
 		return func() {}, nil
 	}
-	files, err := openOutput(t.Dir)
+	files, err := openOutput(t)
 	if err != nil {
 		return nil, fmt.Errorf("cannot write the trial's log: %w", err)
 	}
@@ -51,14 +51,26 @@ func printToFiles(t *sdk.Trial) (back func(), err error) {
 
 func replace(f *os.File, fd int) error { return unix.Dup2(int(f.Fd()), fd) }
 
-func openOutput(dir string) (files [2]*os.File, err error) {
-	if files[0], err = openOwn(filepath.Join(dir, "stdout")); err != nil {
+func openOutput(t *sdk.Trial) (files [2]*os.File, err error) {
+	names := sdk.Logs{Stdout: "stdout", Stderr: "stderr"}
+	if t.Logs != nil {
+		names = *t.Logs
+	}
+	if files[0], err = openNamed(t.Dir, names.Stdout); err != nil {
 		return files, err
 	}
-	if files[1], err = openOwn(filepath.Join(dir, "stderr")); err != nil {
+	if files[1], err = openNamed(t.Dir, names.Stderr); err != nil {
 		_ = files[0].Close()
 	}
 	return files, err
+}
+
+// openNamed opens a file of the trial's. What has no name is not kept.
+func openNamed(dir, name string) (*os.File, error) {
+	if name == "" {
+		return os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	}
+	return openOwn(filepath.Join(dir, name))
 }
 
 // openOwn opens a file of the trial's. What is in its place and is no plain file is

@@ -72,4 +72,5 @@ type Event struct {
 	Format        string
 	Values        []byte // Result: a JSON object of what is no metric
 	Hint          bool   // Log: the user sees it
+	Waiting       bool   // Started: not yet, for want of something; another Started follows
 }

@@ -33,6 +33,7 @@ type run struct {
 	killed  bool
 
 	begin sync.Once
+	held  sync.Once
 
 	// Only the training goroutine touches these.
 	reported  uint64
@@ -110,6 +111,11 @@ func (r *run) Hint(text string) {
 // Started implements sdk.Starter.
 func (r *run) Started(pid int) {
 	r.begin.Do(func() { r.s.out.push(Event{Kind: Started, Run: r.id, PID: uint32(pid)}) })
+}
+
+// Waiting implements sdk.Waiter. The host hears of it once.
+func (r *run) Waiting() {
+	r.held.Do(func() { r.s.out.push(Event{Kind: Started, Run: r.id, Waiting: true}) })
 }
 
 // Reject implements sdk.Rejecter.

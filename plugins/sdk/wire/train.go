@@ -24,7 +24,22 @@ func TrialToProto(t *sdk.Trial) *pb.Trial {
 		CheckpointAtEnd: t.CheckpointAtEnd,
 		Export:          t.Export, ExportDir: t.ExportDir,
 		Bundles: bundlesToProto(t.Bundles),
+		Logs:    logsToProto(t.Logs),
 	}
+}
+
+func logsToProto(l *sdk.Logs) *pb.Logs {
+	if l == nil {
+		return nil
+	}
+	return &pb.Logs{Stdout: l.Stdout, Stderr: l.Stderr}
+}
+
+func logsFromProto(m *pb.Logs) *sdk.Logs {
+	if m == nil {
+		return nil
+	}
+	return &sdk.Logs{Stdout: m.GetStdout(), Stderr: m.GetStderr()}
 }
 
 func bundlesToProto(bundles []sdk.Bundle) (out []*pb.Bundle) {
@@ -50,6 +65,7 @@ func TrialFromProto(m *pb.Trial) *sdk.Trial {
 		CheckpointAtEnd: m.GetCheckpointAtEnd(),
 		Export:          m.GetExport(), ExportDir: m.GetExportDir(),
 		Bundles: bundlesFromProto(m.GetBundles()),
+		Logs:    logsFromProto(m.GetLogs()),
 	}
 }
 
@@ -100,7 +116,7 @@ func TrainEventsToProto(events []train.Event) *pb.TrainResponse {
 		m.Checkpoint, m.Done = text(e.Checkpoint), e.Done
 		m.Error, m.Text = text(e.Error), text(e.Text)
 		m.RestoreFailed, m.NeverStarted, m.Format = e.RestoreFailed, e.NeverStarted, text(e.Format)
-		m.Values, m.Hint = e.Values, e.Hint
+		m.Values, m.Hint, m.Waiting = e.Values, e.Hint, e.Waiting
 		out[i] = m
 	}
 	return &pb.TrainResponse{Events: out}
@@ -120,7 +136,7 @@ func TrainEventsFromProto(m *pb.TrainResponse) ([]train.Event, error) {
 			Checkpoint: e.GetCheckpoint(), Done: e.GetDone(),
 			Error: e.GetError(), Text: e.GetText(),
 			RestoreFailed: e.GetRestoreFailed(), NeverStarted: e.GetNeverStarted(), Format: e.GetFormat(),
-			Values: e.GetValues(), Hint: e.GetHint(),
+			Values: e.GetValues(), Hint: e.GetHint(), Waiting: e.GetWaiting(),
 		}
 	}
 	return out, nil

@@ -241,6 +241,9 @@ func command() *rapid.Generator[train.Command] {
 				CheckpointAtEnd: rapid.Bool().Draw(t, "end"), Bundles: rapid.SliceOf(bundle).Draw(t, "bundles"),
 				Export: rapid.SliceOf(text).Draw(t, "export"), ExportDir: text.Draw(t, "x"),
 			}
+			if rapid.Bool().Draw(t, "logs") {
+				c.Trial.Logs = &sdk.Logs{Stdout: text.Draw(t, "out"), Stderr: text.Draw(t, "err")}
+			}
 		}
 		return c
 	})
@@ -253,7 +256,7 @@ func trainEvent() *rapid.Generator[train.Event] {
 			Metrics: rapid.SliceOf(metric()).Draw(t, "metrics"), Iteration: rapid.Uint64().Draw(t, "iteration"),
 			Checkpoint: text.Draw(t, "checkpoint"), Done: rapid.Bool().Draw(t, "done"), Error: text.Draw(t, "error"), Text: text.Draw(t, "text"),
 			RestoreFailed: rapid.Bool().Draw(t, "restore"), NeverStarted: rapid.Bool().Draw(t, "never"), Format: text.Draw(t, "format"),
-			Values: rapid.SampledFrom([][]byte{nil, []byte(`{"note":"x"}`)}).Draw(t, "values"), Hint: rapid.Bool().Draw(t, "hint"),
+			Values: rapid.SampledFrom([][]byte{nil, []byte(`{"note":"x"}`)}).Draw(t, "values"), Hint: rapid.Bool().Draw(t, "hint"), Waiting: rapid.Bool().Draw(t, "waiting"),
 		}
 	})
 }

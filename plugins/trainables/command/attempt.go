@@ -40,6 +40,7 @@ type attempt struct {
 	socket     *socket
 	output     []*os.File // ends of pipes that are read
 	readers    sync.WaitGroup
+	intake     intake // of stdout
 	heard      clock
 	stderrSize int64 // when the deadline last looked
 
@@ -48,6 +49,7 @@ type attempt struct {
 	hung    bool
 	killed  bool
 	overdue bool      // killed because the grace of its stop was over
+	handles bool      // it handled the signal of its stop
 	blamed  []*worker // who failed, the first first
 	late    []*worker // who outstayed the end of rank 0
 }
@@ -56,6 +58,7 @@ func newAttempt(p *program, run sdk.Run) *attempt {
 	a := &attempt{p: p, run: run, trial: run.Trial(), worker: worker{stdout: &logFile{}, stderr: &logFile{}}}
 	a.results.init(a)
 	a.conns.a = a
+	a.intake.idle.L = &a.intake.mu
 	return a
 }
 
@@ -208,7 +211,8 @@ var buffers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 32<<10
 
 func (a *attempt) readStdout(from *os.File) {
 	b := buffers.Get().(*bufio.Reader)
-	b.Reset(&loggedReader{a: a, from: &pipeEnd{File: from}})
+	b.Reset(&loggedReader{a: a, from: &pipeEnd{File: from, in: &a.intake}})
+	defer a.intake.end()
 	defer func() {
 		b.Reset(nil)
 		buffers.Put(b)
@@ -247,14 +251,15 @@ func (r *loggedReader) Read(b []byte) (int, error) {
 // pipe by then is still read, however late this process comes to that.
 type pipeEnd struct {
 	*os.File
-	late int // bytes read after the deadline
+	in   *intake // who reads it, where that matters
+	late int     // bytes read after the deadline
 }
 
 // maxLate is more than a pipe holds: one that has a writer left is not read for ever.
 const maxLate = 4 << 20
 
 func (p *pipeEnd) Read(b []byte) (int, error) {
-	n, err := p.File.Read(b)
+	n, err := p.read(b)
 	if !errors.Is(err, os.ErrDeadlineExceeded) || p.late > maxLate {
 		return n, err
 	}
@@ -267,6 +272,13 @@ func (p *pipeEnd) Read(b []byte) (int, error) {
 	}
 	p.late += n
 	return n, nil
+}
+
+func (p *pipeEnd) read(b []byte) (int, error) {
+	if p.in != nil {
+		return p.in.read(p.File, b)
+	}
+	return p.File.Read(b)
 }
 
 // finish kills what is left of the trial and takes what was on its way.

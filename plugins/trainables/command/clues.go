@@ -237,8 +237,18 @@ func snippet(line []byte) string {
 	return fmt.Sprintf("%q", text)
 }
 
+// goesOn says whether the trial may have reported all before this attempt, so that nothing is
+// wrong where this one reports nothing: one that goes on from a checkpoint has, and one that is
+// started again may have kept a state of its own.
+func (a *attempt) goesOn() bool {
+	return a.trial.Restore != "" || a.trial.Iteration > 0 || a.trial.Attempt > 1
+}
+
 // conclusion says why there is no result, as well as it can be known.
 func (c *clues) conclusion(a *attempt) string {
+	if a.goesOn() {
+		return c.certain()
+	}
 	if text := c.stderr(a); text != "" {
 		return text
 	}
@@ -255,6 +265,16 @@ func (c *clues) conclusion(a *attempt) string {
 		return "it printed nothing to stdout; " + example
 	}
 	return "nothing that it printed reads like a result; " + example
+}
+
+// certain is a clue that stands whatever came before.
+func (c *clues) certain() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.rank < broken {
+		return ""
+	}
+	return c.best
 }
 
 // maxLooked is how much of stderr is looked at.

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -79,8 +78,8 @@ func (c *connections) Report(res sdk.Result) (channel.Decision, error) {
 		}
 		res.Checkpoint = dir
 	}
-	if !r.claim(byChannel) {
-		return c.ignore(res)
+	if !r.claimChannel() {
+		return "", r.twoWays()
 	}
 	c.begin()
 	answer := make(chan channel.Decision, 1)
@@ -116,16 +115,6 @@ func (c *connections) answer(d channel.Decision) channel.Decision {
 		return c.a.results.stop(c.ends, true)
 	}
 	return d
-}
-
-// ignore answers a program that prints its results too.
-func (c *connections) ignore(res sdk.Result) (channel.Decision, error) {
-	r := &c.a.results
-	r.hint("both", "reports by the channel are ignored, because printed lines are taken as results already; print no JSON, or report nothing")
-	if res.Checkpoint != "" {
-		return "", errors.New("printed lines are taken as results already: print the checkpoint too, or print no results")
-	}
-	return r.verdict(), nil
 }
 
 // maxRejected lines are logged in full, so that garbage cannot fill the log.

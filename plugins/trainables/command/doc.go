@@ -10,9 +10,10 @@
 //
 // A program reports in one of two ways, and the first way that brings a result
 // is the one that counts, so that a program that prints what it reports is not
-// counted twice. The other way is ignored then, with a warning in the trial's
-// log; reports on the channel are still answered with the last decision, and
-// refused when they carry a checkpoint that would be lost.
+// counted twice. Printed lines are no results then, with a warning in the trial's
+// log; reports on the channel are refused, with an answer that says what to do, as
+// decisions and checkpoints would be lost silently. What was printed before a report
+// is read before the report is taken, so that the outcome is the same in each trial.
 //
 //   - Printing. A line of stdout that is a JSON object with a number under an
 //     objective's metric is a result; nested names are joined with "/". Its keys
@@ -37,7 +38,9 @@
 // What a program says that reports nothing, or not what is needed, is looked at, and the
 // most likely mistake is told as a hint (sdk.Hinter): once, at the first trial that shows
 // it. The objective under another name, JSON that is none, numbers in quotes, results on
-// stderr, and a missing file that lies beside the experiment file are among them.
+// stderr, and a missing file that lies beside the experiment file are among them. A trial
+// that goes on or was started again is told of what it prints alone: it may have reported
+// all before.
 //
 // # Exporting
 //
@@ -45,8 +48,9 @@
 // names, separated by commas, and TUNEHOST_EXPORT_DIR is an empty folder in which
 // the program leaves, by the time that it ends, a folder or file named like each
 // format that it knows. They count when the program has exited with status 0, also
-// after it was told to stop; a program that a signal has ended may have left half a
-// model, and has exported none.
+// after it was told to stop, and when a program that was told to stop handles SIGTERM
+// and ends by it all the same (with status 143, or on Linux by sending it to itself). A
+// program that a signal has cut off may have left half a model, and has exported none.
 //
 // # Stopping
 //

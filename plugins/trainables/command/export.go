@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
@@ -28,7 +29,9 @@ func (a *attempt) prepareExports() (dir string, err error) {
 
 // export hands over what the program has left under the format's name.
 func (a *attempt) export(format, dir string) error {
-	if s := a.proc.status; s.Signaled() {
+	if s := a.proc.status; a.endedByStop() {
+		// It has cleaned up as it meant to.
+	} else if s.Signaled() {
 		return errors.New("the program was ended by " + signalName(s.Signal()) + ", and what it has left may be half a model")
 	} else if s.ExitStatus() != 0 {
 		return fmt.Errorf("the program ended with exit status %d, and what it has left may be half a model", s.ExitStatus())
@@ -44,4 +47,15 @@ func (a *attempt) export(format, dir string) error {
 		return errors.Join(os.Remove(dir), os.Rename(left, dir))
 	}
 	return os.Rename(left, filepath.Join(dir, format))
+}
+
+// endedByStop says whether the program was stopped, took note of the signal and ended as programs
+// do that a signal ends: once it has cleaned up it exits with 143, or sends itself the signal
+// again. One that handles no signal was cut off wherever it was.
+func (a *attempt) endedByStop() bool {
+	s := a.proc.status
+	if a.results.stopError() == nil || a.killed || a.overdue || !endedBy(s, syscall.SIGTERM) {
+		return false
+	}
+	return s.Exited() || a.handles
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -58,6 +59,35 @@ func TestExportOfAKilledProgram(t *testing.T) {
 	_, errs := exporting(t, `echo half > "$TUNEHOST_EXPORT_DIR/onnx"; kill -9 $$`, "onnx")
 	if errs["onnx"] == nil || errors.Is(errs["onnx"], sdk.ErrUnknownFormat) {
 		t.Error(errs["onnx"])
+	}
+}
+
+// B-150: a program that was stopped, took note of the signal and ends as one does that a signal has
+// ended has cleaned up, and what it has left by then is its model. One that handles no signal was
+// cut off.
+func TestExportAfterAStop(t *testing.T) {
+	const wait = `echo '{"accuracy": 1}'; while :; do sleep 0.01; done`
+	const model = `echo whole > "$TUNEHOST_EXPORT_DIR/onnx"; `
+	for script, kept := range map[string]bool{
+		`trap '` + model + `exit 0' TERM; ` + wait:               true,
+		`trap '` + model + `exit 143' TERM; ` + wait:             true,
+		`trap '` + model + `trap - TERM; kill $$' TERM; ` + wait: runtime.GOOS == "linux",
+		`trap '` + model + `exit 1' TERM; ` + wait:               false,
+		`trap '` + model + `kill -9 $$' TERM; ` + wait:           false,
+		model + wait:      false,
+		model + `kill $$`: false, // nobody has stopped it
+	} {
+		run := &exportingRun{fakeRun: newRun(t)}
+		run.decide = stopAtFirst
+		root := filepath.Join(run.trial.Dir, "export", ".new")
+		run.trial.Export, run.trial.ExportDir = []string{"onnx"}, root
+		_ = openTest(t, sh(script)).Train(t.Context(), run)
+		if err := os.MkdirAll(filepath.Join(root, "onnx"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := run.export("onnx", filepath.Join(root, "onnx")); (err == nil) != kept {
+			t.Errorf("%s: %v", script, err)
+		}
 	}
 }
 

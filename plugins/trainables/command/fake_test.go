@@ -27,6 +27,7 @@ type fakeRun struct {
 	rejected []string
 	hints    []string
 	pids     []int
+	waits    bool
 }
 
 func newRun(t testing.TB) *fakeRun {
@@ -81,6 +82,12 @@ func (f *fakeRun) Started(pid int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.pids = append(f.pids, pid)
+}
+
+func (f *fakeRun) Waiting() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.waits = true
 }
 
 // hinted is all that the user sees, in one text.

@@ -254,6 +254,7 @@ func (s *supervisor) signal(sig syscall.Signal) {
 		s.phase = ending
 	}
 	s.a.overdue = s.a.overdue || s.phase == stopping && sig == syscall.SIGKILL
+	s.a.handles = s.a.handles || s.phase == stopping && handles(s.a.proc.pid, sig)
 	if s.phase == ending && sig == syscall.SIGKILL && len(s.a.blamed) == 0 {
 		s.a.late = slices.DeleteFunc(slices.Collect(s.a.workers()), (*worker).hasEnded)
 	}

@@ -1,8 +1,11 @@
 package command
 
 import (
+	"bytes"
+	"fmt"
 	"os"
 	"runtime"
+	"strconv"
 	"sync"
 	"syscall"
 	"unsafe"
@@ -109,4 +112,16 @@ func (p *process) hasExited(flags uintptr) bool {
 		// The first field is the signal's number: 0 where nothing happened.
 		return e != 0 || *(*int32)(unsafe.Pointer(&info)) != 0
 	}
+}
+
+// handles says whether a process has a handler for a signal.
+func handles(pid int, sig syscall.Signal) bool {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return false
+	}
+	_, rest, _ := bytes.Cut(status, []byte("\nSigCgt:"))
+	line, _, _ := bytes.Cut(rest, []byte("\n"))
+	mask, err := strconv.ParseUint(string(bytes.TrimSpace(line)), 16, 64)
+	return err == nil && mask&(1<<(sig-1)) != 0
 }

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -284,8 +285,9 @@ for t in ts: t.join()
 	}
 }
 
-// The first way that brings a result counts, so that nothing counts twice.
-func TestTwoWays(t *testing.T) {
+// The first way that brings a result counts, so that nothing counts twice: a program that reports
+// may print what it likes from then on.
+func TestReportsThenPrints(t *testing.T) {
 	run := newRun(t)
 	mustTrain(t, python(t, pythonChannel+`
 report(metrics={"accuracy": 1})
@@ -294,34 +296,40 @@ report(metrics={"accuracy": 2})
 print('{"accuracy": 2}')
 `), run)
 	if got := run.values("accuracy"); !slices.Equal(got, []float64{1, 2}) {
-		t.Errorf("channel first: %v", got)
+		t.Errorf("results: %v", got)
 	}
-	wantContains(t, run.logged(), "printed results are ignored")
+	wantContains(t, run.logged(), "printed lines of JSON are no results")
+}
 
-	run = newRun(t)
-	first := make(chan struct{})
-	run.decide = func(sdk.Result) error {
-		select {
-		case <-first:
-		default:
-			close(first)
-			_ = os.WriteFile(filepath.Join(run.trial.Dir, "taken"), nil, 0o600)
-		}
-		return nil
-	}
-	mustTrain(t, python(t, pythonChannel+`
-import time
-print('{"accuracy": 1}', flush=True)
-while not os.path.exists("taken"): time.sleep(0.002)
-assert report(metrics={"accuracy": 1})["decision"] == "continue"
+// A program that prints results and reports then is refused its reports, in each trial alike: what
+// was printed before a report is seen before it, however busy the reader is.
+func TestPrintsThenReports(t *testing.T) {
+	p := openTest(t, python(t, pythonChannel+`
+os.write(1, b'{"accuracy": 1}\n')
+why = report(metrics={"accuracy": 2})["error"]
+assert "print no line that reads as a result" in why, why
 os.mkdir(".checkpoints/c")
-assert "print the checkpoint" in report(metrics={"accuracy": 1}, checkpoint=".checkpoints/c")["error"]
-print('{"accuracy": 2}')
-`), run)
-	if got := run.values("accuracy"); !slices.Equal(got, []float64{1, 2}) {
-		t.Errorf("printing first: %v", got)
+assert report(metrics={"accuracy": 3}, checkpoint=".checkpoints/c")["error"] == why
+os.write(1, b'{"accuracy": 4}\n')
+`))
+	var all sync.WaitGroup
+	for range 16 {
+		run := newRun(t)
+		all.Go(func() {
+			if err := p.Train(t.Context(), run); err != nil {
+				t.Error(err)
+			}
+			if got := run.values("accuracy"); !slices.Equal(got, []float64{1, 4}) || len(run.rejected) != 2 {
+				t.Errorf("results: %v; refused: %q", got, run.rejected)
+			}
+		})
 	}
-	wantContains(t, run.hinted(), "by the channel are ignored")
+	all.Wait()
+	said := ""
+	p.hinted.Range(func(topic, _ any) bool { said += fmt.Sprint(topic); return true })
+	if said != "both" {
+		t.Errorf("the user was told of %q", said)
+	}
 }
 
 // B-016, B-061: iterations that do not grow are no count: results are counted one by
@@ -433,6 +441,22 @@ func TestHints(t *testing.T) {
 		mustTrain(t, sh(script), run)
 		if len(run.hints) != 1 || !strings.Contains(run.hints[0], want) || strings.Contains(run.hints[0], "\n") {
 			t.Errorf("%s:\n  %s\nwant %s", script, run.hinted(), want)
+		}
+	}
+}
+
+// A trial that goes on, or that is started again, may have reported all before: what it does not
+// print is no mistake. What it prints wrongly is.
+func TestHintsOfATrialThatGoesOn(t *testing.T) {
+	for script, want := range map[string]string{`:`: "", `echo done`: "", `echo 'epoch=5' >&2`: "", `echo '{"acc": 1}'`: "did you mean"} {
+		restored, again := newRun(t), newRun(t)
+		restored.trial.Restore, restored.trial.Iteration, restored.trial.Attempt = t.TempDir(), 9, 2
+		again.trial.Attempt = 2
+		for _, run := range []*fakeRun{restored, again} {
+			mustTrain(t, sh(script), run)
+			if got := run.hinted(); want == "" && got != "" || !strings.Contains(got, want) {
+				t.Errorf("%s: %q", script, got)
+			}
 		}
 	}
 }

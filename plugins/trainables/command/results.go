@@ -14,7 +14,8 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/channel"
 )
 
-// way is how a program reports: the first that brings a result is its way.
+// way is how a program reports: the first that brings a result is its way, so that no result
+// counts twice. What was printed before a report is seen before it.
 type way string
 
 const (
@@ -68,6 +69,24 @@ func (r *results) claim(w way) bool {
 	return r.way == w
 }
 
+// claimChannel says whether reports of the channel count.
+func (r *results) claimChannel() bool {
+	if !r.any() {
+		r.a.intake.await()
+	}
+	return r.claim(byChannel)
+}
+
+// errTwoWays is the answer to reports of a program whose printed lines are results. To take both
+// would count each result twice, and to pass over its reports would lose their checkpoints.
+var errTwoWays = errors.New("what the program printed before its first report is taken as its results already: " +
+	"print no line that reads as a result (to stderr, or without the objective), or report nothing and print the checkpoints, too")
+
+func (r *results) twoWays() error {
+	r.hint("both", "reports are refused: %v", errTwoWays)
+	return errTwoWays
+}
+
 // printed takes a line of stdout.
 func (r *results) printed(line []byte, cut bool) {
 	if cut {
@@ -88,7 +107,7 @@ func (r *results) printed(line []byte, cut bool) {
 		r.hint("name", "the metric %.64q is left out: %v", p.skipped, channel.CheckName(p.skipped))
 	}
 	if !r.claim(byPrinting) {
-		r.warn("both", "printed results are ignored, because the program reports by the channel")
+		r.warn("both", "printed lines of JSON are no results, because the program reports by the channel")
 		return
 	}
 	r.addPrinted(p)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"sync"
 	"syscall"
 	"time"
@@ -91,8 +90,8 @@ type waiter struct {
 func (w *waiter) until(freed <-chan struct{}) error {
 	moment := time.NewTimer(retry)
 	defer moment.Stop()
-	if s, ok := w.run.(sdk.Starter); ok && time.Since(w.began) >= retry {
-		s.Started(os.Getpid()) // the host gives up attempts that do not say so (deadlines.begin)
+	if h, ok := w.run.(sdk.Waiter); ok && time.Since(w.began) >= retry {
+		h.Waiting() // the host gives up attempts that do not say so (deadlines.begin)
 	}
 	select {
 	case <-w.ctx.Done():

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -35,6 +36,25 @@ func TestHeldBack(t *testing.T) {
 	}
 	if hints.Load() == 0 {
 		t.Error("nobody was told")
+	}
+}
+
+// The process of a program that was held back for long is its own, and not this one.
+func TestProcessOfOneHeldBack(t *testing.T) {
+	p := openTest(t, sh(`echo '{"accuracy": 1}'`))
+	p.room = newRoom(0)
+	p.room.take(1)
+	run := newRun(t)
+	ended := make(chan error)
+	go func() { ended <- p.Train(t.Context(), run) }()
+	eventually(t, "it says that it waits", func() bool {
+		run.mu.Lock()
+		defer run.mu.Unlock()
+		return run.waits
+	})
+	p.room.giveBack(1)
+	if err := <-ended; err != nil || len(run.pids) != 1 || run.pids[0] == os.Getpid() {
+		t.Errorf("%v, %v", err, run.pids)
 	}
 }
 

@@ -37,6 +37,7 @@ export { Space } from "./space/space.js";
 /** @typedef {import("./plugin.js").TrainablePlugin} TrainablePlugin */
 /** @typedef {import("./plugin.js").Traits} Traits */
 /** @typedef {import("./plugin.js").Bundle} Bundle */
+/** @typedef {import("./plugin.js").Logs} Logs */
 /** @typedef {import("./plugin.js").Trial} Trial */
 /** @typedef {import("./space/space.js").Param} Param */
 /** @typedef {import("./space/space.js").Params} Params */

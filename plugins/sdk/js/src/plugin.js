@@ -129,6 +129,13 @@
  */
 
 /**
+ * Files of the trial's directory; "" where it is not kept.
+ * @typedef {object} Logs
+ * @property {string} stdout
+ * @property {string} stderr
+ */
+
+/**
  * What an attempt has to train.
  * @typedef {object} Trial
  * @property {string} id
@@ -148,6 +155,7 @@
  * @property {boolean} checkpointAtEnd the last result will be saved
  * @property {number} runAhead
  * @property {number} graceSeconds what a stopped trial has to clean up
+ * @property {Logs} logs where what it prints goes
  */
 
 /**

@@ -2,7 +2,8 @@
 // train is in the environment, results go over the socket TUNEHOST_CHANNEL names.
 // Outside of a trial everything works too, so that the program can be tried.
 
-import { mkdirSync, mkdtempSync, readFileSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { createConnection } from "node:net";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
@@ -77,13 +78,43 @@ export async function report(metrics, { iteration, checkpoint, save } = {}) {
   return answer.decision;
 }
 
-/** @param {(dir: string) => unknown} save */
+/**
+ * A checkpoint has a name of its own once it is whole; what a program that was killed had begun
+ * goes by its other name when a host takes the experiment up.
+ * @param {(dir: string) => unknown} save
+ */
 async function saved(save) {
   const parent = resolve(process.env.TUNEHOST_CHECKPOINT_DIR ?? "checkpoints");
   mkdirSync(parent, { recursive: true });
-  const dir = mkdtempSync(join(parent, "checkpoint-"));
-  await save(dir);
+  const name = randomBytes(4).toString("hex");
+  const begun = join(parent, `.new-${name}`);
+  mkdirSync(begun);
+  try {
+    await save(begun);
+    [...readdirSync(begun).map((file) => join(begun, file)), begun].forEach(sync);
+  } catch (thrown) {
+    rmSync(begun, { recursive: true, force: true });
+    throw thrown;
+  }
+  const dir = join(parent, `checkpoint-${name}`);
+  renameSync(begun, dir);
   return dir;
+}
+
+/**
+ * Sees to it that a file survives a loss of power, where the system can.
+ * @param {string} path
+ */
+function sync(path) {
+  try {
+    const file = openSync(path, "r");
+    try {
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+  } catch { // not everything can be synced
+  }
 }
 
 /**

@@ -61,7 +61,22 @@ test("in a trial", async (t) => {
   assert.deepEqual(reports[0], { metrics: { loss: 0.25, "deep/inf": "-Infinity" }, iteration: 1 });
   assert.equal(reports.length, 2);
   assert.ok(existsSync(join(reports[1].checkpoint, "state")));
-  assert.equal(readdirSync(join(dir, "checkpoints")).length, 1);
+  assert.match(readdirSync(join(dir, "checkpoints")).join(), /^checkpoint-[0-9a-f]{8}$/);
+});
+
+test("a checkpoint has its name once it is whole", async () => {
+  const text = (/** @type {string} */ save) => `
+    import { writeFileSync } from "node:fs";
+    import { report } from "tunehost";
+    await report({ loss: 1 }, { save: (dir) => { writeFileSync(dir + "/state", "x"); ${save} } });
+  `;
+  const [killed, failed] = [join(dir, "killed"), join(dir, "failed")];
+  const env = { TUNEHOST_TRIAL_ID: "00000", TUNEHOST_CHANNEL: join(dir, "none") };
+  await stop(text('process.kill(process.pid, "SIGKILL");'), { ...env, TUNEHOST_CHECKPOINT_DIR: killed });
+  assert.match(readdirSync(killed).join(), /^\.new-[a-z0-9_]{8}$/, "a host removes what has such a name");
+  const { err } = await stop(text('throw new Error("no room");'), { ...env, TUNEHOST_CHECKPOINT_DIR: failed });
+  assert.match(err, /no room/);
+  assert.deepEqual(readdirSync(failed), []);
 });
 
 test("a report that is refused, and a host that is gone", async (t) => {

@@ -35,6 +35,7 @@ export type Trainable = import("./plugin.js").Trainable;
 export type TrainablePlugin = import("./plugin.js").TrainablePlugin;
 export type Traits = import("./plugin.js").Traits;
 export type Bundle = import("./plugin.js").Bundle;
+export type Logs = import("./plugin.js").Logs;
 export type Trial = import("./plugin.js").Trial;
 export type Param = import("./space/space.js").Param;
 export type Params = import("./space/space.js").Params;
@@ -60,6 +61,7 @@ export type Metrics = import("./metrics.js").Metrics;
 /** @typedef {import("./plugin.js").TrainablePlugin} TrainablePlugin */
 /** @typedef {import("./plugin.js").Traits} Traits */
 /** @typedef {import("./plugin.js").Bundle} Bundle */
+/** @typedef {import("./plugin.js").Logs} Logs */
 /** @typedef {import("./plugin.js").Trial} Trial */
 /** @typedef {import("./space/space.js").Param} Param */
 /** @typedef {import("./space/space.js").Params} Params */

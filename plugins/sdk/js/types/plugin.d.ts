@@ -217,6 +217,10 @@ export type Bundle = {
      */
     devices: string[];
 };
+export type Logs = {
+    stdout: string;
+    stderr: string;
+};
 export type Trial = {
     id: string;
     number: number;
@@ -268,6 +272,10 @@ export type Trial = {
      * what a stopped trial has to clean up
      */
     graceSeconds: number;
+    /**
+     * where what it prints goes
+     */
+    logs: Logs;
 };
 export type ReportOptions = {
     /**
@@ -478,6 +486,12 @@ export type Plugin = {
  * @property {string[]} devices ids of the node's GPUs
  */
 /**
+ * Files of the trial's directory; "" where it is not kept.
+ * @typedef {object} Logs
+ * @property {string} stdout
+ * @property {string} stderr
+ */
+/**
  * What an attempt has to train.
  * @typedef {object} Trial
  * @property {string} id
@@ -497,6 +511,7 @@ export type Plugin = {
  * @property {boolean} checkpointAtEnd the last result will be saved
  * @property {number} runAhead
  * @property {number} graceSeconds what a stopped trial has to clean up
+ * @property {Logs} logs where what it prints goes
  */
 /**
  * @typedef {object} ReportOptions

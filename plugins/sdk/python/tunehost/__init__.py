@@ -26,11 +26,11 @@ from .errors import Paused, Refused, ReportError, RestoreError, StartError, Stop
 from .events import EXHAUSTED, WAIT, Command, Decision, Event, EventKind, Objective, Problem, Request, Suggestion
 from .history import History, TrialRecord
 from .plugin import Plugin, Scheduler, Searcher, Trainable, option, scheduler, searcher, trainable
-from .run import Bundle, Run, Trial
+from .run import Bundle, Logs, Run, Trial
 from .space import Point, Rand, Space
 
 __all__ = [
-    "EXHAUSTED", "WAIT", "Command", "Decision", "Event", "EventKind", "History", "NewCheckpoint", "Objective", "Paused", "Plugin",
+    "EXHAUSTED", "WAIT", "Bundle", "Command", "Decision", "Event", "EventKind", "History", "Logs", "NewCheckpoint", "Objective", "Paused", "Plugin",
     "Point", "Problem", "Rand", "Refused", "ReportError", "Request", "RestoreError", "Run", "Scheduler", "Searcher", "Space",
     "StartError", "Stopped", "Suggestion", "Trainable", "Trial", "TrialRecord", "UnknownFormat", "checkpoint", "new_checkpoint", "option", "params",
     "report", "scheduler", "searcher", "seed", "serve", "trainable", "trial_dir",

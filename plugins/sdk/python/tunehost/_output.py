@@ -1,4 +1,4 @@
-"""What a trial prints goes to the files stdout and stderr of its directory."""
+"""What a trial prints goes to files of its directory."""
 
 from __future__ import annotations
 
@@ -9,33 +9,34 @@ import sys
 from typing import Iterator, List
 
 from . import _log
+from .run import Logs
 
-_FILES = ((1, "stdout"), (2, "stderr"))
+_FDS = (1, 2)
 
 
-def send_to(dir: str) -> None:
+def send_to(dir: str, logs: Logs) -> None:
     """Sends what is printed from now on to the files of the directory."""
-    opened = _open_all(dir)
+    opened = _open_all(dir, logs)
     flush()
-    for (fd, _), file in zip(_FILES, opened):
+    for fd, file in zip(_FDS, opened):
         os.dup2(file, fd)
         os.close(file)
 
 
 @contextlib.contextmanager
-def sent_to(dir: str) -> Iterator[None]:
+def sent_to(dir: str, logs: Logs) -> Iterator[None]:
     """Sends what is printed to the files of the directory, and afterwards to where it went
     before. All of the process prints there: for those that train one trial at a time."""
     flush()
-    before = [os.dup(fd) for fd, _ in _FILES]
+    before = [os.dup(fd) for fd in _FDS]
     try:
-        send_to(dir)
+        send_to(dir, logs)
         _log.plain()
         yield
     finally:
         flush()
         _log.install()
-        for (fd, _), file in zip(_FILES, before):
+        for fd, file in zip(_FDS, before):
             os.dup2(file, fd)
             os.close(file)
 
@@ -47,11 +48,11 @@ def flush() -> None:
             stream.flush()
 
 
-def _open_all(dir: str) -> List[int]:
+def _open_all(dir: str, logs: Logs) -> List[int]:
     opened: List[int] = []
     try:
-        for _, name in _FILES:
-            opened.append(_open_own(os.path.join(dir, name)))
+        for name in (logs.stdout, logs.stderr):
+            opened.append(_open_own(os.path.join(dir, name)) if name else os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC))
     except OSError:
         for file in opened:
             os.close(file)

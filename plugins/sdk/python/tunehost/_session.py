@@ -130,7 +130,8 @@ def fields(m: trainable_pb2.Trial) -> Dict[str, Any]:
     """A trial's message as a dict that is quick to send on."""
     found = {f.name: getattr(m, f.name) for f in m.DESCRIPTOR.fields}
     bundles = [(b.node, b.resources, list(b.devices)) for b in m.bundles]
-    return {**found, "devices": list(m.devices), "bundles": bundles, "export": list(m.export)}
+    return {**found, "devices": list(m.devices), "bundles": bundles, "export": list(m.export),
+            "logs": (m.logs.stdout, m.logs.stderr) if m.HasField("logs") else ("stdout", "stderr")}
 
 
 class _QueueLink(Link):
@@ -196,7 +197,7 @@ class LocalSession(Session):
         if self._traits["shared"] or not os.path.isdir(trial.dir):
             return attempt(self._trainable, run)
         try:
-            with _output.sent_to(trial.dir):
+            with _output.sent_to(trial.dir, trial.logs):
                 return attempt(self._trainable, run)
         except OSError as e:
             return {"kind": ENDED, "error": f"cannot write the trial's log: {e}", "never_started": True}

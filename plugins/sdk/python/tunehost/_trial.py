@@ -8,7 +8,7 @@ import random
 import sys
 from typing import Any, Callable, Dict
 
-from .run import Bundle, Trial
+from .run import Bundle, Logs, Trial
 
 
 def trial_of(found: Dict[str, Any]) -> Trial:
@@ -17,6 +17,7 @@ def trial_of(found: Dict[str, Any]) -> Trial:
     for name in ("params", "options", "resources"):
         known[name] = json.loads(known[name] or b"{}")
     known["bundles"] = [Bundle(node, json.loads(amounts or b"{}"), devices) for node, amounts, devices in known.get("bundles", ())]
+    known["logs"] = Logs(*known.get("logs", ()))
     return Trial(**known)
 
 

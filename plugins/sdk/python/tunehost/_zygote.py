@@ -287,4 +287,4 @@ def _redirect(trial: Trial) -> None:
             faulthandler.enable(sys.__stderr__ or sys.stderr)
     if not os.path.isdir(trial.dir):
         return
-    _output.send_to(trial.dir)
+    _output.send_to(trial.dir, trial.logs)

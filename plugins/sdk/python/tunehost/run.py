@@ -56,6 +56,14 @@ class Bundle:
 
 
 @dataclass(frozen=True)
+class Logs:
+    """The files of a trial's directory for what is printed; "" where it is not kept."""
+
+    stdout: str = "stdout"
+    stderr: str = "stderr"
+
+
+@dataclass(frozen=True)
 class Trial:
     """What an attempt has to train."""
 
@@ -78,6 +86,7 @@ class Trial:
     grace_seconds: float = 0.0
     export: Sequence[str] = ()  #: formats in which the model is wanted when all ends well
     export_dir: str = ""
+    logs: Logs = Logs()
 
 
 _T = TypeVar("_T", bound=Callable[..., Any])

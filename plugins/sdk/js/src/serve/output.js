@@ -3,23 +3,27 @@
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { closeSync, constants, fstatSync, openSync, writeSync } from "node:fs";
+import { devNull } from "node:os";
 import { join } from "node:path";
 import { sink } from "../log.js";
 
 /** @type {AsyncLocalStorage<Output>} */
 const trials = new AsyncLocalStorage();
 
-/** The files stdout and stderr of a trial's directory. */
+/** The files of a trial's directory that have what it prints. */
 export class Output {
   /** @type {Record<string, number>} */
   #files = {};
   #open = true;
 
-  /** @param {string} dir */
-  constructor(dir) {
+  /**
+   * @param {string} dir
+   * @param {import("../plugin.js").Logs} logs
+   */
+  constructor(dir, logs) {
     try {
-      for (const name of ["stdout", "stderr"]) {
-        this.#files[name] = openOwn(join(dir, name));
+      for (const [stream, name] of Object.entries({ stdout: logs.stdout, stderr: logs.stderr })) {
+        this.#files[stream] = name ? openOwn(join(dir, name)) : openSync(devNull, "w");
       }
     } catch (thrown) {
       this.#close();

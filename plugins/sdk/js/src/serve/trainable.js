@@ -112,7 +112,7 @@ export class Session {
     /** @type {Output | null} */
     let out = null;
     try {
-      out = run.trial.dir ? new Output(run.trial.dir) : null;
+      out = run.trial.dir ? new Output(run.trial.dir, run.trial.logs) : null;
     } catch (thrown) {
       const error = `cannot write the trial's log: ${/** @type {Error} */ (thrown).message}`;
       return { kind: Said.Ended, error, never_started: true };

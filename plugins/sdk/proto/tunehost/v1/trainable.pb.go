@@ -76,7 +76,7 @@ func (x TrainCommand_Kind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use TrainCommand_Kind.Descriptor instead.
 func (TrainCommand_Kind) EnumDescriptor() ([]byte, []int) {
-	return file_tunehost_v1_trainable_proto_rawDescGZIP(), []int{9, 0}
+	return file_tunehost_v1_trainable_proto_rawDescGZIP(), []int{10, 0}
 }
 
 type TrainEvent_Kind int32
@@ -140,7 +140,7 @@ func (x TrainEvent_Kind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use TrainEvent_Kind.Descriptor instead.
 func (TrainEvent_Kind) EnumDescriptor() ([]byte, []int) {
-	return file_tunehost_v1_trainable_proto_rawDescGZIP(), []int{11, 0}
+	return file_tunehost_v1_trainable_proto_rawDescGZIP(), []int{12, 0}
 }
 
 type DescribeTrainableRequest struct {
@@ -444,6 +444,7 @@ type Trial struct {
 	Bundles         []*Bundle              `protobuf:"bytes,17,rep,name=bundles,proto3" json:"bundles,omitempty"`                                           // what was granted, place by place, in the order of the request
 	Export          []string               `protobuf:"bytes,18,rep,name=export,proto3" json:"export,omitempty"`                                             // formats in which the model is wanted when all ends well
 	ExportDir       string                 `protobuf:"bytes,19,opt,name=export_dir,json=exportDir,proto3" json:"export_dir,omitempty"`                      // where they go, each in a folder of its format's name
+	Logs            *Logs                  `protobuf:"bytes,20,opt,name=logs,proto3" json:"logs,omitempty"`                                                 // absent: stdout and stderr
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
@@ -611,6 +612,66 @@ func (x *Trial) GetExportDir() string {
 	return ""
 }
 
+func (x *Trial) GetLogs() *Logs {
+	if x != nil {
+		return x.Logs
+	}
+	return nil
+}
+
+// Logs are the files of the trial's directory for what is printed. An empty name: it is not kept.
+type Logs struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Stdout        string                 `protobuf:"bytes,1,opt,name=stdout,proto3" json:"stdout,omitempty"`
+	Stderr        string                 `protobuf:"bytes,2,opt,name=stderr,proto3" json:"stderr,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Logs) Reset() {
+	*x = Logs{}
+	mi := &file_tunehost_v1_trainable_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Logs) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Logs) ProtoMessage() {}
+
+func (x *Logs) ProtoReflect() protoreflect.Message {
+	mi := &file_tunehost_v1_trainable_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Logs.ProtoReflect.Descriptor instead.
+func (*Logs) Descriptor() ([]byte, []int) {
+	return file_tunehost_v1_trainable_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *Logs) GetStdout() string {
+	if x != nil {
+		return x.Stdout
+	}
+	return ""
+}
+
+func (x *Logs) GetStderr() string {
+	if x != nil {
+		return x.Stderr
+	}
+	return ""
+}
+
 // Bundle is one place that was granted: a part of one node.
 type Bundle struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -623,7 +684,7 @@ type Bundle struct {
 
 func (x *Bundle) Reset() {
 	*x = Bundle{}
-	mi := &file_tunehost_v1_trainable_proto_msgTypes[7]
+	mi := &file_tunehost_v1_trainable_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -635,7 +696,7 @@ func (x *Bundle) String() string {
 func (*Bundle) ProtoMessage() {}
 
 func (x *Bundle) ProtoReflect() protoreflect.Message {
-	mi := &file_tunehost_v1_trainable_proto_msgTypes[7]
+	mi := &file_tunehost_v1_trainable_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -648,7 +709,7 @@ func (x *Bundle) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Bundle.ProtoReflect.Descriptor instead.
 func (*Bundle) Descriptor() ([]byte, []int) {
-	return file_tunehost_v1_trainable_proto_rawDescGZIP(), []int{7}
+	return file_tunehost_v1_trainable_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Bundle) GetNode() string {
@@ -681,7 +742,7 @@ type TrainRequest struct {
 
 func (x *TrainRequest) Reset() {
 	*x = TrainRequest{}
-	mi := &file_tunehost_v1_trainable_proto_msgTypes[8]
+	mi := &file_tunehost_v1_trainable_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -693,7 +754,7 @@ func (x *TrainRequest) String() string {
 func (*TrainRequest) ProtoMessage() {}
 
 func (x *TrainRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_tunehost_v1_trainable_proto_msgTypes[8]
+	mi := &file_tunehost_v1_trainable_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -706,7 +767,7 @@ func (x *TrainRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TrainRequest.ProtoReflect.Descriptor instead.
 func (*TrainRequest) Descriptor() ([]byte, []int) {
-	return file_tunehost_v1_trainable_proto_rawDescGZIP(), []int{8}
+	return file_tunehost_v1_trainable_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *TrainRequest) GetCommands() []*TrainCommand {
@@ -730,7 +791,7 @@ type TrainCommand struct {
 
 func (x *TrainCommand) Reset() {
 	*x = TrainCommand{}
-	mi := &file_tunehost_v1_trainable_proto_msgTypes[9]
+	mi := &file_tunehost_v1_trainable_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -742,7 +803,7 @@ func (x *TrainCommand) String() string {
 func (*TrainCommand) ProtoMessage() {}
 
 func (x *TrainCommand) ProtoReflect() protoreflect.Message {
-	mi := &file_tunehost_v1_trainable_proto_msgTypes[9]
+	mi := &file_tunehost_v1_trainable_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -755,7 +816,7 @@ func (x *TrainCommand) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TrainCommand.ProtoReflect.Descriptor instead.
 func (*TrainCommand) Descriptor() ([]byte, []int) {
-	return file_tunehost_v1_trainable_proto_rawDescGZIP(), []int{9}
+	return file_tunehost_v1_trainable_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *TrainCommand) GetKind() TrainCommand_Kind {
@@ -809,7 +870,7 @@ type TrainResponse struct {
 
 func (x *TrainResponse) Reset() {
 	*x = TrainResponse{}
-	mi := &file_tunehost_v1_trainable_proto_msgTypes[10]
+	mi := &file_tunehost_v1_trainable_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -821,7 +882,7 @@ func (x *TrainResponse) String() string {
 func (*TrainResponse) ProtoMessage() {}
 
 func (x *TrainResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_tunehost_v1_trainable_proto_msgTypes[10]
+	mi := &file_tunehost_v1_trainable_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -834,7 +895,7 @@ func (x *TrainResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TrainResponse.ProtoReflect.Descriptor instead.
 func (*TrainResponse) Descriptor() ([]byte, []int) {
-	return file_tunehost_v1_trainable_proto_rawDescGZIP(), []int{10}
+	return file_tunehost_v1_trainable_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *TrainResponse) GetEvents() []*TrainEvent {
@@ -860,13 +921,14 @@ type TrainEvent struct {
 	Format        string                 `protobuf:"bytes,12,opt,name=format,proto3" json:"format,omitempty"`                                     // EXPORTED
 	Values        []byte                 `protobuf:"bytes,13,opt,name=values,proto3" json:"values,omitempty"`                                     // RESULT: JSON object of what was reported beside the metrics: texts, truths, lists
 	Hint          bool                   `protobuf:"varint,14,opt,name=hint,proto3" json:"hint,omitempty"`                                        // LOG: what is probably wrong in the trial's program; the user sees it, each text once
+	Waiting       bool                   `protobuf:"varint,15,opt,name=waiting,proto3" json:"waiting,omitempty"`                                  // STARTED: not yet, for want of something of the machine; another STARTED follows
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *TrainEvent) Reset() {
 	*x = TrainEvent{}
-	mi := &file_tunehost_v1_trainable_proto_msgTypes[11]
+	mi := &file_tunehost_v1_trainable_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -878,7 +940,7 @@ func (x *TrainEvent) String() string {
 func (*TrainEvent) ProtoMessage() {}
 
 func (x *TrainEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_tunehost_v1_trainable_proto_msgTypes[11]
+	mi := &file_tunehost_v1_trainable_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -891,7 +953,7 @@ func (x *TrainEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TrainEvent.ProtoReflect.Descriptor instead.
 func (*TrainEvent) Descriptor() ([]byte, []int) {
-	return file_tunehost_v1_trainable_proto_rawDescGZIP(), []int{11}
+	return file_tunehost_v1_trainable_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *TrainEvent) GetKind() TrainEvent_Kind {
@@ -992,6 +1054,13 @@ func (x *TrainEvent) GetHint() bool {
 	return false
 }
 
+func (x *TrainEvent) GetWaiting() bool {
+	if x != nil {
+		return x.Waiting
+	}
+	return false
+}
+
 var File_tunehost_v1_trainable_proto protoreflect.FileDescriptor
 
 const file_tunehost_v1_trainable_proto_rawDesc = "" +
@@ -1010,7 +1079,7 @@ const file_tunehost_v1_trainable_proto_rawDesc = "" +
 	"\x17RequestResourcesRequest\x12\x16\n" +
 	"\x06params\x18\x01 \x01(\fR\x06params\"8\n" +
 	"\x18RequestResourcesResponse\x12\x1c\n" +
-	"\tresources\x18\x01 \x01(\fR\tresources\"\xb0\x04\n" +
+	"\tresources\x18\x01 \x01(\fR\tresources\"\xd7\x04\n" +
 	"\x05Trial\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06number\x18\x02 \x01(\rR\x06number\x12\x18\n" +
@@ -1034,7 +1103,11 @@ const file_tunehost_v1_trainable_proto_rawDesc = "" +
 	"\abundles\x18\x11 \x03(\v2\x13.tunehost.v1.BundleR\abundles\x12\x16\n" +
 	"\x06export\x18\x12 \x03(\tR\x06export\x12\x1d\n" +
 	"\n" +
-	"export_dir\x18\x13 \x01(\tR\texportDir\"T\n" +
+	"export_dir\x18\x13 \x01(\tR\texportDir\x12%\n" +
+	"\x04logs\x18\x14 \x01(\v2\x11.tunehost.v1.LogsR\x04logs\"6\n" +
+	"\x04Logs\x12\x16\n" +
+	"\x06stdout\x18\x01 \x01(\tR\x06stdout\x12\x16\n" +
+	"\x06stderr\x18\x02 \x01(\tR\x06stderr\"T\n" +
 	"\x06Bundle\x12\x12\n" +
 	"\x04node\x18\x01 \x01(\tR\x04node\x12\x1c\n" +
 	"\tresources\x18\x02 \x01(\fR\tresources\x12\x18\n" +
@@ -1057,7 +1130,7 @@ const file_tunehost_v1_trainable_proto_rawDesc = "" +
 	"\tKIND_STOP\x10\x04\x12\r\n" +
 	"\tKIND_KILL\x10\x05\"@\n" +
 	"\rTrainResponse\x12/\n" +
-	"\x06events\x18\x01 \x03(\v2\x17.tunehost.v1.TrainEventR\x06events\"\xb3\x04\n" +
+	"\x06events\x18\x01 \x03(\v2\x17.tunehost.v1.TrainEventR\x06events\"\xcd\x04\n" +
 	"\n" +
 	"TrainEvent\x120\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x1c.tunehost.v1.TrainEvent.KindR\x04kind\x12\x10\n" +
@@ -1076,7 +1149,8 @@ const file_tunehost_v1_trainable_proto_rawDesc = "" +
 	"\rnever_started\x18\v \x01(\bR\fneverStarted\x12\x16\n" +
 	"\x06format\x18\f \x01(\tR\x06format\x12\x16\n" +
 	"\x06values\x18\r \x01(\fR\x06values\x12\x12\n" +
-	"\x04hint\x18\x0e \x01(\bR\x04hint\"\x93\x01\n" +
+	"\x04hint\x18\x0e \x01(\bR\x04hint\x12\x18\n" +
+	"\awaiting\x18\x0f \x01(\bR\awaiting\"\x93\x01\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fKIND_STARTED\x10\x01\x12\x0f\n" +
@@ -1107,7 +1181,7 @@ func file_tunehost_v1_trainable_proto_rawDescGZIP() []byte {
 }
 
 var file_tunehost_v1_trainable_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_tunehost_v1_trainable_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_tunehost_v1_trainable_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_tunehost_v1_trainable_proto_goTypes = []any{
 	(TrainCommand_Kind)(0),            // 0: tunehost.v1.TrainCommand.Kind
 	(TrainEvent_Kind)(0),              // 1: tunehost.v1.TrainEvent.Kind
@@ -1118,36 +1192,38 @@ var file_tunehost_v1_trainable_proto_goTypes = []any{
 	(*RequestResourcesRequest)(nil),   // 6: tunehost.v1.RequestResourcesRequest
 	(*RequestResourcesResponse)(nil),  // 7: tunehost.v1.RequestResourcesResponse
 	(*Trial)(nil),                     // 8: tunehost.v1.Trial
-	(*Bundle)(nil),                    // 9: tunehost.v1.Bundle
-	(*TrainRequest)(nil),              // 10: tunehost.v1.TrainRequest
-	(*TrainCommand)(nil),              // 11: tunehost.v1.TrainCommand
-	(*TrainResponse)(nil),             // 12: tunehost.v1.TrainResponse
-	(*TrainEvent)(nil),                // 13: tunehost.v1.TrainEvent
-	(*Info)(nil),                      // 14: tunehost.v1.Info
-	(*Metric)(nil),                    // 15: tunehost.v1.Metric
+	(*Logs)(nil),                      // 9: tunehost.v1.Logs
+	(*Bundle)(nil),                    // 10: tunehost.v1.Bundle
+	(*TrainRequest)(nil),              // 11: tunehost.v1.TrainRequest
+	(*TrainCommand)(nil),              // 12: tunehost.v1.TrainCommand
+	(*TrainResponse)(nil),             // 13: tunehost.v1.TrainResponse
+	(*TrainEvent)(nil),                // 14: tunehost.v1.TrainEvent
+	(*Info)(nil),                      // 15: tunehost.v1.Info
+	(*Metric)(nil),                    // 16: tunehost.v1.Metric
 }
 var file_tunehost_v1_trainable_proto_depIdxs = []int32{
-	14, // 0: tunehost.v1.DescribeTrainableResponse.info:type_name -> tunehost.v1.Info
-	9,  // 1: tunehost.v1.Trial.bundles:type_name -> tunehost.v1.Bundle
-	11, // 2: tunehost.v1.TrainRequest.commands:type_name -> tunehost.v1.TrainCommand
-	0,  // 3: tunehost.v1.TrainCommand.kind:type_name -> tunehost.v1.TrainCommand.Kind
-	8,  // 4: tunehost.v1.TrainCommand.trial:type_name -> tunehost.v1.Trial
-	13, // 5: tunehost.v1.TrainResponse.events:type_name -> tunehost.v1.TrainEvent
-	1,  // 6: tunehost.v1.TrainEvent.kind:type_name -> tunehost.v1.TrainEvent.Kind
-	15, // 7: tunehost.v1.TrainEvent.metrics:type_name -> tunehost.v1.Metric
-	2,  // 8: tunehost.v1.TrainableService.DescribeTrainable:input_type -> tunehost.v1.DescribeTrainableRequest
-	4,  // 9: tunehost.v1.TrainableService.OpenTrainable:input_type -> tunehost.v1.OpenTrainableRequest
-	10, // 10: tunehost.v1.TrainableService.Train:input_type -> tunehost.v1.TrainRequest
-	6,  // 11: tunehost.v1.TrainableService.RequestResources:input_type -> tunehost.v1.RequestResourcesRequest
-	3,  // 12: tunehost.v1.TrainableService.DescribeTrainable:output_type -> tunehost.v1.DescribeTrainableResponse
-	5,  // 13: tunehost.v1.TrainableService.OpenTrainable:output_type -> tunehost.v1.OpenTrainableResponse
-	12, // 14: tunehost.v1.TrainableService.Train:output_type -> tunehost.v1.TrainResponse
-	7,  // 15: tunehost.v1.TrainableService.RequestResources:output_type -> tunehost.v1.RequestResourcesResponse
-	12, // [12:16] is the sub-list for method output_type
-	8,  // [8:12] is the sub-list for method input_type
-	8,  // [8:8] is the sub-list for extension type_name
-	8,  // [8:8] is the sub-list for extension extendee
-	0,  // [0:8] is the sub-list for field type_name
+	15, // 0: tunehost.v1.DescribeTrainableResponse.info:type_name -> tunehost.v1.Info
+	10, // 1: tunehost.v1.Trial.bundles:type_name -> tunehost.v1.Bundle
+	9,  // 2: tunehost.v1.Trial.logs:type_name -> tunehost.v1.Logs
+	12, // 3: tunehost.v1.TrainRequest.commands:type_name -> tunehost.v1.TrainCommand
+	0,  // 4: tunehost.v1.TrainCommand.kind:type_name -> tunehost.v1.TrainCommand.Kind
+	8,  // 5: tunehost.v1.TrainCommand.trial:type_name -> tunehost.v1.Trial
+	14, // 6: tunehost.v1.TrainResponse.events:type_name -> tunehost.v1.TrainEvent
+	1,  // 7: tunehost.v1.TrainEvent.kind:type_name -> tunehost.v1.TrainEvent.Kind
+	16, // 8: tunehost.v1.TrainEvent.metrics:type_name -> tunehost.v1.Metric
+	2,  // 9: tunehost.v1.TrainableService.DescribeTrainable:input_type -> tunehost.v1.DescribeTrainableRequest
+	4,  // 10: tunehost.v1.TrainableService.OpenTrainable:input_type -> tunehost.v1.OpenTrainableRequest
+	11, // 11: tunehost.v1.TrainableService.Train:input_type -> tunehost.v1.TrainRequest
+	6,  // 12: tunehost.v1.TrainableService.RequestResources:input_type -> tunehost.v1.RequestResourcesRequest
+	3,  // 13: tunehost.v1.TrainableService.DescribeTrainable:output_type -> tunehost.v1.DescribeTrainableResponse
+	5,  // 14: tunehost.v1.TrainableService.OpenTrainable:output_type -> tunehost.v1.OpenTrainableResponse
+	13, // 15: tunehost.v1.TrainableService.Train:output_type -> tunehost.v1.TrainResponse
+	7,  // 16: tunehost.v1.TrainableService.RequestResources:output_type -> tunehost.v1.RequestResourcesResponse
+	13, // [13:17] is the sub-list for method output_type
+	9,  // [9:13] is the sub-list for method input_type
+	9,  // [9:9] is the sub-list for extension type_name
+	9,  // [9:9] is the sub-list for extension extendee
+	0,  // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_tunehost_v1_trainable_proto_init() }
@@ -1162,7 +1238,7 @@ func file_tunehost_v1_trainable_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_tunehost_v1_trainable_proto_rawDesc), len(file_tunehost_v1_trainable_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   12,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

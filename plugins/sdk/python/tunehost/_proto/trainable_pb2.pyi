@@ -48,7 +48,7 @@ class RequestResourcesResponse(_message.Message):
     def __init__(self, resources: _Optional[bytes] = ...) -> None: ...
 
 class Trial(_message.Message):
-    __slots__ = ("id", "number", "attempt", "experiment", "params", "options", "seed", "dir", "restore", "iteration", "resources", "devices", "checkpoint_every", "run_ahead", "grace_seconds", "checkpoint_at_end", "bundles", "export", "export_dir")
+    __slots__ = ("id", "number", "attempt", "experiment", "params", "options", "seed", "dir", "restore", "iteration", "resources", "devices", "checkpoint_every", "run_ahead", "grace_seconds", "checkpoint_at_end", "bundles", "export", "export_dir", "logs")
     ID_FIELD_NUMBER: _ClassVar[int]
     NUMBER_FIELD_NUMBER: _ClassVar[int]
     ATTEMPT_FIELD_NUMBER: _ClassVar[int]
@@ -68,6 +68,7 @@ class Trial(_message.Message):
     BUNDLES_FIELD_NUMBER: _ClassVar[int]
     EXPORT_FIELD_NUMBER: _ClassVar[int]
     EXPORT_DIR_FIELD_NUMBER: _ClassVar[int]
+    LOGS_FIELD_NUMBER: _ClassVar[int]
     id: str
     number: int
     attempt: int
@@ -87,7 +88,16 @@ class Trial(_message.Message):
     bundles: _containers.RepeatedCompositeFieldContainer[Bundle]
     export: _containers.RepeatedScalarFieldContainer[str]
     export_dir: str
-    def __init__(self, id: _Optional[str] = ..., number: _Optional[int] = ..., attempt: _Optional[int] = ..., experiment: _Optional[str] = ..., params: _Optional[bytes] = ..., options: _Optional[bytes] = ..., seed: _Optional[int] = ..., dir: _Optional[str] = ..., restore: _Optional[str] = ..., iteration: _Optional[int] = ..., resources: _Optional[bytes] = ..., devices: _Optional[_Iterable[str]] = ..., checkpoint_every: _Optional[int] = ..., run_ahead: _Optional[int] = ..., grace_seconds: _Optional[float] = ..., checkpoint_at_end: bool = ..., bundles: _Optional[_Iterable[_Union[Bundle, _Mapping]]] = ..., export: _Optional[_Iterable[str]] = ..., export_dir: _Optional[str] = ...) -> None: ...
+    logs: Logs
+    def __init__(self, id: _Optional[str] = ..., number: _Optional[int] = ..., attempt: _Optional[int] = ..., experiment: _Optional[str] = ..., params: _Optional[bytes] = ..., options: _Optional[bytes] = ..., seed: _Optional[int] = ..., dir: _Optional[str] = ..., restore: _Optional[str] = ..., iteration: _Optional[int] = ..., resources: _Optional[bytes] = ..., devices: _Optional[_Iterable[str]] = ..., checkpoint_every: _Optional[int] = ..., run_ahead: _Optional[int] = ..., grace_seconds: _Optional[float] = ..., checkpoint_at_end: bool = ..., bundles: _Optional[_Iterable[_Union[Bundle, _Mapping]]] = ..., export: _Optional[_Iterable[str]] = ..., export_dir: _Optional[str] = ..., logs: _Optional[_Union[Logs, _Mapping]] = ...) -> None: ...
+
+class Logs(_message.Message):
+    __slots__ = ("stdout", "stderr")
+    STDOUT_FIELD_NUMBER: _ClassVar[int]
+    STDERR_FIELD_NUMBER: _ClassVar[int]
+    stdout: str
+    stderr: str
+    def __init__(self, stdout: _Optional[str] = ..., stderr: _Optional[str] = ...) -> None: ...
 
 class Bundle(_message.Message):
     __slots__ = ("node", "resources", "devices")
@@ -142,7 +152,7 @@ class TrainResponse(_message.Message):
     def __init__(self, events: _Optional[_Iterable[_Union[TrainEvent, _Mapping]]] = ...) -> None: ...
 
 class TrainEvent(_message.Message):
-    __slots__ = ("kind", "run", "pid", "metrics", "iteration", "checkpoint", "done", "error", "text", "restore_failed", "never_started", "format", "values", "hint")
+    __slots__ = ("kind", "run", "pid", "metrics", "iteration", "checkpoint", "done", "error", "text", "restore_failed", "never_started", "format", "values", "hint", "waiting")
     class Kind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         KIND_UNSPECIFIED: _ClassVar[TrainEvent.Kind]
@@ -175,6 +185,7 @@ class TrainEvent(_message.Message):
     FORMAT_FIELD_NUMBER: _ClassVar[int]
     VALUES_FIELD_NUMBER: _ClassVar[int]
     HINT_FIELD_NUMBER: _ClassVar[int]
+    WAITING_FIELD_NUMBER: _ClassVar[int]
     kind: TrainEvent.Kind
     run: int
     pid: int
@@ -189,4 +200,5 @@ class TrainEvent(_message.Message):
     format: str
     values: bytes
     hint: bool
-    def __init__(self, kind: _Optional[_Union[TrainEvent.Kind, str]] = ..., run: _Optional[int] = ..., pid: _Optional[int] = ..., metrics: _Optional[_Iterable[_Union[_common_pb2.Metric, _Mapping]]] = ..., iteration: _Optional[int] = ..., checkpoint: _Optional[str] = ..., done: bool = ..., error: _Optional[str] = ..., text: _Optional[str] = ..., restore_failed: bool = ..., never_started: bool = ..., format: _Optional[str] = ..., values: _Optional[bytes] = ..., hint: bool = ...) -> None: ...
+    waiting: bool
+    def __init__(self, kind: _Optional[_Union[TrainEvent.Kind, str]] = ..., run: _Optional[int] = ..., pid: _Optional[int] = ..., metrics: _Optional[_Iterable[_Union[_common_pb2.Metric, _Mapping]]] = ..., iteration: _Optional[int] = ..., checkpoint: _Optional[str] = ..., done: bool = ..., error: _Optional[str] = ..., text: _Optional[str] = ..., restore_failed: bool = ..., never_started: bool = ..., format: _Optional[str] = ..., values: _Optional[bytes] = ..., hint: bool = ..., waiting: bool = ...) -> None: ...
