@@ -86,10 +86,10 @@ func (o *output) has(level string, text string) bool {
 }
 
 // start starts a program as a plugin.
-func start(t testing.TB, kind sdk.Kind, path string) (*process.Process, *output) {
+func start(t testing.TB, kind sdk.Kind, path string, args ...string) (*process.Process, *output) {
 	t.Helper()
 	out := &output{}
-	p, err := process.Start(t.Context(), process.Config{Kind: kind, Name: filepath.Base(path), Path: path, Log: out.add})
+	p, err := process.Start(t.Context(), process.Config{Kind: kind, Name: filepath.Base(path), Path: path, Args: args, Log: out.add})
 	if err != nil {
 		t.Fatal(err)
 	}

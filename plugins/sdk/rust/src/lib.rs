@@ -67,7 +67,7 @@ pub use self::options::Options;
 pub use self::scheduler::{Command, Decision, Decisions, Order, Scheduler, Verdict};
 pub use self::searcher::{Request, Searcher, Status, Suggestions};
 pub use self::space::{Point, Rng, Seen, Space};
-pub use self::trainable::{Bundle, Report, Run, Trainable, TrainableTraits, Trial};
+pub use self::trainable::{Bundle, Logs, Report, Run, Trainable, TrainableTraits, Trial};
 
 use self::service::Service;
 

@@ -14,7 +14,8 @@ pub enum Level {
 }
 
 /// Writes a line to the host's log. What is printed to stdout or stderr goes there as
-/// well, where there are such (a module in the sandbox has none).
+/// well, but for what a trial prints that has the process to itself: it has files of its own. A
+/// module in the sandbox can print nothing.
 pub fn log(level: Level, line: &str) {
     write(level, line);
 }
@@ -30,7 +31,15 @@ fn write(level: Level, line: &str) {
         Level::Warn => "warn",
         Level::Error => "error",
     };
-    eprintln!(r#"{{"@level":"{}","@message":{}}}"#, name, crate::Json::Text(line.into()));
+    print(&format!(r#"{{"@level":"{}","@message":{}}}"#, name, crate::Json::Text(line.into())));
+}
+
+#[cfg(all(unix, feature = "process"))]
+use crate::process::output::log as print;
+
+#[cfg(not(any(target_family = "wasm", all(unix, feature = "process"))))]
+fn print(line: &str) {
+    eprintln!("{}", line);
 }
 
 /// Makes panics lines of the log.

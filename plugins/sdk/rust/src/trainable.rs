@@ -86,6 +86,23 @@ pub struct Trial {
     pub run_ahead: u32,
     /// The time that a stopped trial has to clean up.
     pub grace_seconds: f64,
+    /// Where what it prints goes.
+    pub logs: Logs,
+}
+
+/// Files of a trial's directory; a name is empty where what is printed is not kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Logs {
+    /// That of the standard output.
+    pub stdout: String,
+    /// That of the standard error output.
+    pub stderr: String,
+}
+
+impl Default for Logs {
+    fn default() -> Logs {
+        Logs { stdout: "stdout".into(), stderr: "stderr".into() }
+    }
 }
 
 /// One result.

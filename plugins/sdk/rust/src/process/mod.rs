@@ -1,6 +1,7 @@
 //! A plugin as a program: plugins/sdk/PROTOCOL.md.
 
 mod grpc;
+pub mod output;
 mod session;
 mod tls;
 

@@ -2,6 +2,7 @@
 //! them the author's code trains, each run on a thread of its own.
 
 use super::lock;
+use super::output::Output;
 use crate::error::cause;
 use crate::guard::protect;
 use crate::service::Failure;
@@ -115,15 +116,29 @@ impl Session {
 
     /// Calls the author's code and says how it ended.
     fn train(&self, run: u64, trial: Trial, orders: Arc<Orders>) {
-        self.say(run, Said::Started { pid: std::process::id() });
-        let mut attempt =
-            Attempt { session: self, run, trial: &trial, orders, reported: 0, iteration: trial.iteration };
-        let result =
-            protect("panic", || self.trainable.train(&mut Run { trial: &trial, carrier: &mut attempt }));
+        let ended = match self.output(&trial) {
+            Ok(_printing) => self.attempt(run, &trial, orders),
+            Err(e) => ended(cut(&format!("cannot write the trial's log: {}", e)), false, true),
+        };
         // The run is forgotten before its end is told: the host may answer that with the
         // next start.
         lock(&self.state).runs.remove(&run);
-        self.say(run, outcome(result));
+        self.say(run, ended);
+    }
+
+    /// Sends what the trial prints to its files, where it has the process to itself.
+    fn output(&self, trial: &Trial) -> Result<Option<Output>> {
+        match self.traits.shared || trial.dir.is_empty() {
+            true => Ok(None),
+            false => Output::send_to(&trial.dir, &trial.logs).map(Some),
+        }
+    }
+
+    fn attempt(&self, run: u64, trial: &Trial, orders: Arc<Orders>) -> Said {
+        self.say(run, Said::Started { pid: std::process::id() });
+        let mut attempt =
+            Attempt { session: self, run, trial, orders, reported: 0, iteration: trial.iteration };
+        outcome(protect("panic", || self.trainable.train(&mut Run { trial, carrier: &mut attempt })))
     }
 
     /// Waits while too much is waiting already; says nothing after the end.

@@ -1,5 +1,5 @@
 use super::{fields, Decoded, Writer};
-use crate::{Bundle, TrainableTraits, Trial};
+use crate::{Bundle, Logs, TrainableTraits, Trial};
 
 /// OpenTrainableRequest and RequestResourcesRequest: JSON.
 pub fn json_request(message: &[u8]) -> Decoded<String> {
@@ -42,6 +42,19 @@ fn read_bundle(message: &[u8]) -> Decoded<Bundle> {
     Ok(b)
 }
 
+fn read_logs(message: &[u8]) -> Decoded<Logs> {
+    let mut l = Logs { stdout: String::new(), stderr: String::new() };
+    fields(message, |field, value| {
+        match field {
+            1 => l.stdout = value.text()?,
+            2 => l.stderr = value.text()?,
+            _ => {}
+        }
+        Ok(())
+    })?;
+    Ok(l)
+}
+
 pub(super) fn read_trial(message: &[u8]) -> Decoded<Trial> {
     let mut t = Trial::default();
     fields(message, |field, value| {
@@ -63,6 +76,7 @@ pub(super) fn read_trial(message: &[u8]) -> Decoded<Trial> {
             15 => t.grace_seconds = value.double()?,
             16 => t.checkpoint_at_end = value.flag()?,
             17 => t.bundles.push(read_bundle(value.bytes()?)?),
+            20 => t.logs = read_logs(value.bytes()?)?,
             _ => {}
         }
         Ok(())
@@ -73,6 +87,14 @@ pub(super) fn read_trial(message: &[u8]) -> Decoded<Trial> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn logs_of_a_trial() {
+        let read = |message: &[u8]| read_trial(message).unwrap().logs;
+        assert_eq!(read(&[]), Logs { stdout: "stdout".into(), stderr: "stderr".into() });
+        let named = Writer::message(|w| w.element(20, &Writer::message(|w| w.text(2, "errors"))));
+        assert_eq!(read(&named), Logs { stdout: String::new(), stderr: "errors".into() });
+    }
 
     #[test]
     fn bundles_of_a_trial() {
