@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"testing"
 
+	"github.com/tunehost/tunehost/conformance/conformancetest"
 	"github.com/tunehost/tunehost/internal/toolchain"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	pb "github.com/tunehost/tunehost/plugins/sdk/proto/tunehost/v1"
@@ -41,7 +42,7 @@ func TestReadme(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conforms(t, sdk.KindSearcher, filepath.Join(dir, "nearby.wasm"))
+	conformancetest.Module(t, sdk.KindSearcher, filepath.Join(dir, "nearby.wasm"))
 	g := instantiate(t, wasm)
 	g.must("SearcherService/OpenSearcher", &pb.OpenSearcherRequest{Problem: problem(wide()), Options: []byte(`{"start": 2}`)}, &pb.OpenSearcherResponse{})
 	points := g.suggest(nil, requests(0, 2)).Points

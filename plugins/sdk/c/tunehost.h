@@ -1,5 +1,9 @@
 /* Write searchers for tunehost in C, as WebAssembly modules, without a library.
  *
+ * It has searchers alone: a trainable in C is a program, which prints its results or reports
+ * them with `tunehost report` or over the channel, with what is no number beside them
+ * (docs/REFERENCE.md).
+ *
  * A searcher includes this file once and defines
  *
  *     const th_info th_plugin;              its description

@@ -128,6 +128,7 @@ func buildsDice(t *testing.T, line string) {
 	}
 	if program, _, _ := strings.Cut(line, " "); program == "clang" {
 		toolchain.Optional(t, program, "Zig, which is clang too, is tested")
+		toolchain.Optional(t, "wasm-ld", "install lld beside clang; Zig, which has both, is tested")
 	}
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", line)
 	cmd.Dir = dir

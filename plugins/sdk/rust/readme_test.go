@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tunehost/tunehost/conformance/conformancetest"
 	"github.com/tunehost/tunehost/internal/toolchain"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
@@ -93,7 +94,7 @@ func TestReadme(t *testing.T) {
 	if out := r.run("tunehost trials results/experiment"); strings.Count(out, "TERMINATED") != 10 {
 		t.Errorf("the experiment has not 10 trials:\n%s", out)
 	}
-	conforms(t, sdk.KindSearcher, filepath.Join(r.dir, "target", "release", "nearby"))
+	conformancetest.Program(t, sdk.KindSearcher, filepath.Join(r.dir, "target", "release", "nearby"))
 }
 
 // around is what a reader writes around the fragments, for a program of both.
@@ -130,8 +131,8 @@ func TestReadmeFragments(t *testing.T) {
 	write(t, filepath.Join(r.dir, "src", "main.rs"), []byte(code))
 	r.run("cargo build --quiet --release")
 	program := filepath.Join(r.dir, "target", "release", "fragments")
-	conforms(t, sdk.KindScheduler, program, "scheduler")
-	conforms(t, sdk.KindTrainable, program, "trainable")
+	conformancetest.Program(t, sdk.KindScheduler, program, "scheduler")
+	conformancetest.Program(t, sdk.KindTrainable, program, "trainable")
 }
 
 // environment is that of a reader: without the folder that the Makefile has cargo build

@@ -5,12 +5,8 @@ import (
 	"os"
 	"sync"
 	"syscall"
-
-	"golang.org/x/sys/unix"
+	"unsafe"
 )
-
-// maxUnread is more than the pipe of stdout holds (1 MiB is what a program may make it).
-const maxUnread = 2 << 20
 
 // intake reads stdout and knows what has become of it, so that a report of the channel can wait
 // for what was printed before it: which of the two was first must not depend on which goroutine
@@ -19,8 +15,8 @@ type intake struct {
 	mu    sync.Mutex
 	idle  sync.Cond // the reader has dealt with all that it has taken
 	file  *os.File
-	busy  bool  // it deals with what it has taken
-	taken int64 // bytes
+	taken int64 // bytes that have left the pipe
+	dealt int64 // of these, what is dealt with
 	ended bool
 }
 
@@ -50,7 +46,7 @@ func (in *intake) read(f *os.File, b []byte) (n int, err error) {
 func (in *intake) rest(f *os.File) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.file, in.busy = f, false
+	in.file, in.dealt = f, in.taken
 	in.idle.Broadcast()
 }
 
@@ -63,18 +59,16 @@ func (in *intake) take(fd int, b []byte) (n int, err error) {
 			break
 		}
 	}
-	if n > 0 {
-		in.busy = true
-		in.taken += int64(n)
-	}
-	return max(n, 0), err
+	n = max(n, 0)
+	in.taken += int64(n)
+	return n, err
 }
 
 // end says that nothing more will be read.
 func (in *intake) end() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.ended, in.busy = true, false
+	in.ended = true
 	in.idle.Broadcast()
 }
 
@@ -82,26 +76,27 @@ func (in *intake) end() {
 func (in *intake) await() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	for from := in.taken; !in.ended && (in.busy || in.unread()) && in.taken-from <= maxUnread; {
+	for all := in.taken + in.unread(); !in.ended && in.dealt < all; {
 		in.idle.Wait()
 	}
 }
 
-// unread says whether something is in the pipe. The reader wakes for it, and rests again when it
-// has dealt with it.
-func (in *intake) unread() bool {
+// unread is how many bytes are in the pipe.
+func (in *intake) unread() (n int64) {
 	if in.file == nil {
-		return false
+		return 0
 	}
-	conn, err := in.file.SyscallConn()
-	if err != nil {
-		return false
+	if conn, err := in.file.SyscallConn(); err == nil {
+		_ = conn.Control(func(fd uintptr) { n = unread(fd) }) // 0: it is closed
 	}
-	some := false
-	err = conn.Control(func(fd uintptr) {
-		p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-		n, err := unix.Poll(p, 0)
-		some = err == nil && n > 0 && p[0].Revents&unix.POLLIN != 0
-	})
-	return err == nil && some
+	return n
+}
+
+// unread is how many bytes are in a pipe.
+func unread(fd uintptr) int64 {
+	var n int32
+	if _, _, e := syscall.Syscall(syscall.SYS_IOCTL, fd, fionread, uintptr(unsafe.Pointer(&n))); e != 0 {
+		return 0
+	}
+	return int64(n)
 }

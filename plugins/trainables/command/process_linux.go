@@ -114,6 +114,9 @@ func (p *process) hasExited(flags uintptr) bool {
 	}
 }
 
+// fionread asks a pipe how many bytes are in it.
+const fionread = 0x541b
+
 // handles says whether a process has a handler for a signal.
 func handles(pid int, sig syscall.Signal) bool {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

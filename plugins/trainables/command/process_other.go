@@ -35,5 +35,8 @@ func (p *process) reapWhenEnded() {
 // killLeftovers has no way to find processes that left the group.
 func killLeftovers(group int, trialID, dir string) {}
 
+// fionread asks a pipe how many bytes are in it.
+const fionread = 0x4004667f
+
 // handles has no way to know whether a process has a handler for a signal.
 func handles(int, syscall.Signal) bool { return false }

@@ -1,6 +1,7 @@
 // One attempt of one trial.
 
-import { hostReport, hostSaved, hostStopped } from "./host";
+import { hostReport, hostSaved, hostStopped, Level, log } from "./host";
+import { list, number, quoted } from "./json";
 import { Trial } from "./messages";
 import { Writer } from "./proto";
 import { Values } from "./values";
@@ -9,6 +10,9 @@ import { Values } from "./values";
 const GO_ON: i32 = 0;
 const SAVE: i32 = 2;
 const PAUSE: i32 = 3;
+
+/** How many bytes of values the host takes with a result. */
+const MAX_VALUES: i32 = 64 << 10;
 
 /** Can write down where training is. */
 export interface Saver {
@@ -28,6 +32,8 @@ export class Run {
   /** The state could not be used. */
   restoreFailed: bool = false;
   private metrics: Writer = new Writer();
+  /** JSON by name, of the next report. */
+  private values: Map<string, string> = new Map<string, string>();
 
   constructor(
     public trial: Trial,
@@ -46,6 +52,30 @@ export class Run {
   }
 
   /**
+   * Adds a text to the next report. It is kept beside the metrics in the trial's result.jsonl, as
+   * are a truth and a list; nothing is decided by them. The values of one report may take 64 KiB,
+   * as JSON; beyond that they are left out.
+   */
+  text(name: string, value: string): void {
+    this.values.set(name, quoted(value));
+  }
+
+  /** Adds a truth to the next report. */
+  truth(name: string, value: bool): void {
+    this.values.set(name, value ? "true" : "false");
+  }
+
+  /** Adds a list of numbers to the next report. */
+  numbers(name: string, value: f64[]): void {
+    this.values.set(name, list(value.map<string>((x: f64) => number(x))));
+  }
+
+  /** Adds a list of texts to the next report. */
+  texts(name: string, value: string[]): void {
+    this.values.set(name, list(value.map<string>((x: string) => quoted(x))));
+  }
+
+  /**
    * Hands over one result and returns when the trial may go on; false when training
    * shall return. done: this is the last result. saver, if there is one, is asked for the
    * state when the host wants it.
@@ -56,11 +86,24 @@ export class Run {
     w.uint(2, iteration);
     w.bool(3, done);
     w.bool(4, saver != null);
+    if (this.values.size > 0) w.string(5, this.object());
     let answer = hostReport(w.start, w.length);
     while (answer == SAVE) answer = this.saved(saver);
     this.stopped = answer != GO_ON;
     this.paused = answer == PAUSE;
     return !this.stopped;
+  }
+
+  /** The JSON object of the values, which are gone then; nothing where they are too large. */
+  private object(): string {
+    const names = this.values.keys();
+    const members: string[] = [];
+    for (let i = 0; i < names.length; i++) members.push(quoted(names[i]) + ":" + this.values.get(names[i]));
+    this.values.clear();
+    const object = "{" + members.join(",") + "}";
+    if (String.UTF8.byteLength(object) <= MAX_VALUES) return object;
+    log(Level.Warn, "the values of a report take more than 64 KiB: they are left out");
+    return "";
   }
 
   /** Whether the trial was told to end, for code that is long between reports. */

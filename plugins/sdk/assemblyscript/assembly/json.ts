@@ -1,0 +1,26 @@
+// JSON, as far as values beside metrics need it.
+
+/** A text in quotes. */
+export function quoted(text: string): string {
+  let out = '"';
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i);
+    if (c == 0x22 || c == 0x5c) out += "\\" + text.charAt(i);
+    else if (c < 0x20) out += "\\u00" + (c < 0x10 ? "0" : "") + c.toString(16);
+    else out += text.charAt(i);
+  }
+  return out + '"';
+}
+
+/** A number; NaN and the infinities, which JSON lacks, are texts. */
+export function number(value: f64): string {
+  if (isNaN(value)) return '"NaN"';
+  if (!isFinite(value)) return value > 0 ? '"Infinity"' : '"-Infinity"';
+  if (value == Math.floor(value) && Math.abs(value) < 9007199254740992) return (<i64>value).toString();
+  return value.toString();
+}
+
+/** A list of what is JSON already. */
+export function list(items: string[]): string {
+  return "[" + items.join(",") + "]";
+}
