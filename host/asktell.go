@@ -41,12 +41,14 @@ func AskTell(ctx context.Context, r io.Reader, w io.Writer, o Options) error {
 	if err != nil {
 		return err
 	}
+	m := newManual()
+	o.composed.ports = m.ports
 	s, err := o.manualSession(ctx, e)
 	if err != nil {
 		return err
 	}
 	defer s.close()
-	return s.converse(ctx, in, w)
+	return m.converse(ctx, in, w)
 }
 
 // firstLine reads the experiment; messages speak of it by the name.
@@ -73,13 +75,12 @@ func (o Options) manualSession(ctx context.Context, e *config.Experiment) (*sess
 
 // converse answers requests. However it ends, nothing is left in the caller's
 // hands afterwards.
-func (s *session) converse(ctx context.Context, in *asktell.Input, w io.Writer) error {
-	m := newManual(s)
+func (m *manual) converse(ctx context.Context, in *asktell.Input, w io.Writer) error {
 	m.publishAll()
 	err := asktell.Serve(ctx, in, w, m)
 	if broken := m.leave(); broken != nil {
 		return broken
 	}
-	s.publishRest()
+	m.publishRest()
 	return errors.Join(err, m.step())
 }

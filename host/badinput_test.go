@@ -11,16 +11,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/hashicorp/go-hclog"
-
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/core/history"
-	"github.com/tunehost/tunehost/core/journal"
-	"github.com/tunehost/tunehost/host/clock"
-	"github.com/tunehost/tunehost/host/config"
-	"github.com/tunehost/tunehost/host/hostlog"
-	"github.com/tunehost/tunehost/host/inbox"
-	"github.com/tunehost/tunehost/host/stoprules"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -114,58 +105,6 @@ func TestStrangeNumbersAreKept(t *testing.T) {
 		t.Errorf("%v at iteration %d", v.State, v.Iteration)
 	}
 	contains(t, trialFile(t, ended.Dir, "00000", "result.jsonl"), "1e+308", "5e-324", "1099511627776")
-}
-
-// narrow is a record that refuses what the journal refuses.
-type narrow struct {
-	memory
-	t     *testing.T
-	calls int
-}
-
-func (n *narrow) Append(records [][]byte) (uint64, error) {
-	n.calls++
-	bytes := 0
-	for _, b := range records {
-		bytes += len(b) + 16
-	}
-	if len(records) > journal.MaxFrameRecords || bytes > journal.MaxFrameBytes {
-		n.t.Errorf("%d records of %d bytes at a time", len(records), bytes)
-	}
-	return n.memory.Append(records)
-}
-
-// idle carries nothing out.
-type idle struct{}
-
-func (idle) Do(core.Action) {}
-func (idle) Flush()         {}
-
-// The largest results that may come, many at a time, fit the record: also where
-// each metric is new.
-func TestLargeResultsAtATime(t *testing.T) {
-	rec := &narrow{t: t}
-	h := history.New()
-	l := &Loop{history: h, machine: h.Machine(), record: rec, crew: idle{}, clock: clock.System{}, log: hostlog.New(hclog.NewNullLogger()), inbox: inbox.New(),
-		rules: stoprules.New(&config.Experiment{}), names: newNames(), heard: func(core.Event) {}}
-	start := []inbox.News{{Event: &core.ExperimentStarted{Spec: core.Spec{Trials: 1}}}, {Event: &core.HostStarted{}}}
-	if err := l.stepAll(start); err != nil {
-		t.Fatal(err)
-	}
-	var batch []inbox.News
-	for i := range 90 {
-		r := &inbox.Result{}
-		for j := range sdk.MaxMetrics {
-			r.Metrics = append(r.Metrics, sdk.Metric{Name: fmt.Sprint("m", min(i, 8), "_", j), Value: 1})
-		}
-		batch = append(batch, inbox.News{Result: r})
-	}
-	if err := l.stepAll(batch); err != nil {
-		t.Fatal(err)
-	}
-	if want := 2 + 90 + 9*sdk.MaxMetrics; int(rec.count) != want || rec.calls < 3 {
-		t.Errorf("%d records in %d appends, want %d", rec.count, rec.calls, want)
-	}
 }
 
 // suggests is a searcher of the name "strange" that suggests the same point for

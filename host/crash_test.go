@@ -55,7 +55,7 @@ trials: 4
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{Version(), "the clock", "host/crash_test.go", "(*Loop).Run"} {
+	for _, part := range []string{Version(), "the clock", "host/crash_test.go", "(*Engine).Run"} {
 		if !strings.Contains(string(text), part) {
 			t.Errorf("the report does not have %q:\n%s", part, text)
 		}

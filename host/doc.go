@@ -1,16 +1,16 @@
-// Package host turns the loop: it carries events to the core and actions to
-// plugins, processes and files.
+// Package host runs experiments: it opens what an experiment needs, makes an engine of
+// it, and turns the engine until the experiment ends.
 //
-// The way through it, which every event goes:
+// The way of every event:
 //
-//	inbox ─▶ Loop.step: translate, record, apply ─▶ crew: consulting,
-//	training, telling ─▶ plugins and files ─▶ inbox
+//	inbox ─▶ engine: encode, record, apply ─▶ ports: consulting, training,
+//	telling ─▶ plugins and files ─▶ inbox
 //
-// What has a room of its own knows nothing of this one: host/inbox and host/queue
-// are what waits, host/consulting, host/training and host/telling are drivers,
-// host/loading finds the plugins. Here is who puts them together: a session, of one host with one
-// experiment.
+// The rooms below know nothing of this package. A session is one host's time with one
+// experiment: it opens plugins and the record, and ports.go puts the drivers in the
+// places that the engine has for them. Ask and tell, Simulate and Rig put other ports
+// there.
 //
-// loop.go is the only caller of the machine, and host/clock where time comes from.
-// Decisions about trials are the core's; nothing here makes one.
+// Package engine is the only caller of the machine, and host/clock is where time comes
+// from. The core decides about trials; nothing here does.
 package host

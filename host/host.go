@@ -82,6 +82,8 @@ type Options struct {
 	// remote is the storage, where it is elsewhere; leases replaces its timing.
 	remote *remote
 	leases mirror.Timing
+	// composed is what this way to run experiments changes in a live host.
+	composed composition
 	// note is what the user is told when the experiment begins.
 	note string
 }

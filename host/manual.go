@@ -11,6 +11,7 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/stat"
 	"github.com/tunehost/tunehost/host/asktell"
+	"github.com/tunehost/tunehost/host/engine"
 	"github.com/tunehost/tunehost/host/inbox"
 	"github.com/tunehost/tunehost/host/telling"
 	"github.com/tunehost/tunehost/host/untrusted"
@@ -33,15 +34,20 @@ type manual struct {
 	broken error              // the record cannot be kept
 }
 
-func newManual(s *session) *manual {
-	m := &manual{session: s, ids: map[string]core.TrialNo{}, hands: map[core.TrialNo]uint32{}, stops: map[core.TrialNo]bool{}}
+func newManual() *manual {
+	return &manual{ids: map[string]core.TrialNo{}, hands: map[core.TrialNo]uint32{}, stops: map[core.TrialNo]bool{}}
+}
+
+// ports puts the caller in the place of trainables, and its requests in that of timers.
+func (m *manual) ports(s *session, live engine.Ports) engine.Ports {
+	m.session = s
 	for no := range core.TrialNo(s.machine.Trials()) {
 		if s.machine.View(no).Attempt > 0 {
 			m.ids[s.trials.id(no)] = no
 		}
 	}
-	s.crew.manual = m.act
-	return m
+	live.Executor, live.Timer = m, m
+	return live
 }
 
 // publishAll tells reporters, where something is kept.
@@ -53,17 +59,21 @@ func (m *manual) publishAll() {
 	m.publish(reporters)
 }
 
-// act takes the actions that are about trials' attempts.
-func (m *manual) act(a core.Action) {
+// Do implements engine.Executor: it takes the actions that are about trials' attempts.
+func (m *manual) Do(a core.Action) {
 	switch a := a.(type) {
-	case core.SetTimer:
-		m.wake = a.At
 	case core.StartAttempt:
 		m.begin(a)
 	case core.StopAttempt:
 		m.stops[a.Trial] = true
 	}
 }
+
+// Flush implements engine.Executor.
+func (*manual) Flush() {}
+
+// Set implements engine.Timer.
+func (m *manual) Set(at int64) { m.wake = at }
 
 // begin hands a trial out.
 func (m *manual) begin(a core.StartAttempt) {
@@ -122,12 +132,12 @@ func (m *manual) Handle(ctx context.Context, r asktell.Request) (asktell.Answer,
 // the first of all, and what time has brought.
 func (m *manual) catchUp(ctx context.Context, r asktell.Request) error {
 	if r.HasTime {
-		m.loop.setTime(r.Time)
+		m.engine.SetTime(r.Time)
 	}
 	if err := m.turn(ctx); err != nil {
 		return err
 	}
-	for m.wake > 0 && m.loop.time() >= m.wake {
+	for m.wake > 0 && m.engine.Time() >= m.wake {
 		m.wake = 0
 		if err := m.happen(ctx, &core.Ticked{}); err != nil {
 			return err

@@ -34,7 +34,7 @@ type hurried struct {
 	at      uint64
 }
 
-func (h *hurried) Do(a core.Action) {
+func (h *hurried) Doing(a core.Action) {
 	switch a := a.(type) {
 	case core.StartAttempt:
 		h.running, h.alive, h.stopped, h.credits, h.at, h.ahead = a, true, false, 1, 0, 0

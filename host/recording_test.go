@@ -10,12 +10,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tunehost/tunehost/host/engine"
 	"github.com/tunehost/tunehost/host/telling"
 )
 
 // paced is an experiment of 16 trials in one process that together report so many
 // results a second.
-func paced(t testing.TB, perSecond, iterations int) *session {
+func paced(t testing.TB, perSecond, iterations int, record func(engine.Recorder) engine.Recorder) *session {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "paced.yaml")
 	text := fmt.Sprintf(`
@@ -28,7 +29,7 @@ trials: 16
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o := Options{File: file, Storage: dir, Plugins: plugged, Stdout: io.Discard, Stderr: os.Stderr, Resources: "cpu=16"}
+	o := Options{File: file, Storage: dir, Plugins: plugged, Stdout: io.Discard, Stderr: os.Stderr, Resources: "cpu=16", composed: composition{record: record}}
 	e, err := load(o)
 	if err != nil {
 		t.Fatal(err)
@@ -41,14 +42,9 @@ trials: 16
 	return s
 }
 
-// keepWith has another Recorder keep what happens.
-func (s *session) keepWith(r Recorder) {
-	s.record, s.loop.record = r, r
-}
-
 // tally counts what a Recorder is asked for.
 type tally struct {
-	Recorder
+	engine.Recorder
 	records, syncs atomic.Int64
 }
 
@@ -66,9 +62,11 @@ func (c *tally) Sync() error {
 // many results there are, the disk is waited for once in a linger, and by nobody
 // who decides. BenchmarkRecording measures the rest.
 func TestFewSyncs(t *testing.T) {
-	s := paced(t, 1_000_000, 200)
-	c := &tally{Recorder: s.record}
-	s.keepWith(c)
+	var c *tally
+	s := paced(t, 1_000_000, 200, func(r engine.Recorder) engine.Recorder {
+		c = &tally{Recorder: r}
+		return c
+	})
 	began := time.Now()
 	if ended, err := s.run(t.Context()); err != nil || ended.Errored > 0 {
 		t.Fatal(ended, err)
@@ -82,6 +80,12 @@ func TestFewSyncs(t *testing.T) {
 	}
 }
 
+// unkept keeps nothing on disk.
+func unkept(r engine.Recorder) engine.Recorder {
+	_ = r.Close()
+	return &memory{}
+}
+
 // BenchmarkRecording: the same experiment with its record on disk and without
 // one, again and again in turn: at 1,000 results/s, at 20,000/s, and as fast as it
 // goes. The host's own processor time is what recording can cost.
@@ -91,11 +95,8 @@ func BenchmarkRecording(b *testing.B) {
 			var with, without spent
 			for range b.N {
 				iterations := max(min(rate, 100_000)/16*2, 10)
-				with.add(spend(b, paced(b, rate, iterations)))
-				s := paced(b, rate, iterations)
-				_ = s.record.Close()
-				s.keepWith(&memory{})
-				without.add(spend(b, s))
+				with.add(spend(b, paced(b, rate, iterations, nil)))
+				without.add(spend(b, paced(b, rate, iterations, unkept)))
 			}
 			b.ReportMetric(with.wall.Seconds()/without.wall.Seconds(), "wall-ratio")
 			b.ReportMetric(with.cpu.Seconds()/without.cpu.Seconds(), "cpu-ratio")

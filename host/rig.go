@@ -16,6 +16,7 @@ import (
 	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/diskspace"
+	"github.com/tunehost/tunehost/host/engine"
 	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/inbox"
 	"github.com/tunehost/tunehost/host/loading"
@@ -73,12 +74,9 @@ type Witness interface {
 	Replayed(first uint64, records [][]byte)
 	Appending(records [][]byte)
 	Appended(first uint64)
-	// Applied: the machine has just taken an event. What the event has caused
-	// comes next.
-	Applied(core.Event)
-	// Do hears of each action. Those about attempts and timers are the
+	// Listener hears of each event and action. Actions about attempts and timers are the
 	// witness's to carry out.
-	Do(core.Action)
+	engine.Listener
 	// Remove removes a checkpoint.
 	Remove(trial core.TrialNo, id uint32)
 	// Hear is the reporter.
@@ -104,7 +102,11 @@ type attempt struct {
 
 // Start takes the experiment up, or begins it where there is no record.
 func (r *Rig) Start() (*Turned, error) {
-	s := newSession(Options{Plugins: r.Plugins, Clock: r.Clock, Resume: r.Resume, inProcess: true, virtual: r.Saves, snapshotEvery: r.SnapshotEvery}, r.Experiment)
+	t := &Turned{rig: r, runs: map[core.TrialNo]*attempt{}, suggestions: inbox.New(), decisions: inbox.New()}
+	how := composition{ports: t.ports, suggestions: t.suggestions, decisions: t.decisions,
+		record: func(r engine.Recorder) engine.Recorder { return &watched{r, t.rig.Witness} }}
+	s := newSession(Options{Plugins: r.Plugins, Clock: r.Clock, Resume: r.Resume, inProcess: true, virtual: r.Saves,
+		snapshotEvery: r.SnapshotEvery, composed: how}, r.Experiment)
 	s.rig, s.reported = r, r.Reported
 	if r.loaded == r.Experiment {
 		s.loader = r.loader
@@ -118,7 +120,9 @@ func (r *Rig) Start() (*Turned, error) {
 		return nil, err
 	}
 	r.loader, r.loaded = s.loader, r.Experiment
-	return r.turned(s), nil
+	s.drivers.scheduling.CheckStuck()
+	t.DeliverDecisions()
+	return t, nil
 }
 
 // open is session.create and session.open without a directory.
@@ -144,18 +148,17 @@ func (r *Rig) open(s *session) error {
 			return err
 		}
 	}
-	s.record = &watched{s.record, r.Witness}
 	s.start(first)
 	return nil
 }
 
 // watched is a record that a witness sees.
 type watched struct {
-	Recorder
+	engine.Recorder
 	witness Witness
 }
 
-// Append implements Recorder.
+// Append implements engine.Recorder.
 func (w *watched) Append(records [][]byte) (uint64, error) {
 	w.witness.Appending(records)
 	first, err := w.Recorder.Append(records)
@@ -165,21 +168,29 @@ func (w *watched) Append(records [][]byte) (uint64, error) {
 	return first, err
 }
 
-func (r *Rig) turned(s *session) *Turned {
-	t := &Turned{s: s, rig: r, runs: map[core.TrialNo]*attempt{}, suggestions: inbox.New(), decisions: inbox.New()}
-	c := s.crew
-	c.manual = func(core.Action) {} // the witness's
-	c.publishing.Listen(witnessing{r.Witness})
-	s.board.Rest()
-	s.loop.crew = t
-	heard := s.loop.heard
-	s.loop.heard = func(e core.Event) {
-		r.Witness.Applied(e)
-		heard(e)
-	}
-	c.scheduling.CheckStuck()
-	return t
+// ports puts the witness in the place of trainables, files and timers.
+func (t *Turned) ports(s *session, live engine.Ports) engine.Ports {
+	t.s = s
+	s.drivers.publishing.Listen(witnessing{t.rig.Witness})
+	s.display.board = nil
+	live.Executor, live.Store, live.Timer = (*turnedExecutor)(t), (*turnedStore)(t), turnedTimer{}
+	live.Listeners = append([]engine.Listener{t.rig.Witness}, live.Listeners...)
+	return live
 }
+
+// turnedStore has the witness remove checkpoints.
+type turnedStore Turned
+
+// Delete implements engine.Store.
+func (t *turnedStore) Delete(a core.DeleteCheckpoint) {
+	t.s.drivers.publishing.Later(func() { t.rig.Witness.Remove(a.Trial, a.ID) })
+}
+
+// turnedTimer sets nothing: the witness posts ticks.
+type turnedTimer struct{}
+
+// Set implements engine.Timer.
+func (turnedTimer) Set(int64) {}
 
 // witnessing is a witness as a reporter.
 type witnessing struct{ Witness }
@@ -192,13 +203,12 @@ func (w witnessing) Put(events []report.Event) {
 func (witnessing) End()                  {}
 func (witnessing) Await(context.Context) {}
 
-// Do implements Crew.
-func (t *Turned) Do(a core.Action) {
-	t.rig.Witness.Do(a)
+// turnedExecutor follows what trainables are told.
+type turnedExecutor Turned
+
+// Do implements engine.Executor.
+func (t *turnedExecutor) Do(a core.Action) {
 	switch a := a.(type) {
-	case core.DeleteCheckpoint:
-		t.s.crew.publishing.Later(func() { t.rig.Witness.Remove(a.Trial, a.ID) })
-		return
 	case core.StartAttempt:
 		t.runs[a.Trial] = &attempt{a.Attempt, training.NewReports(a.Restore.Iteration)}
 	case core.ContinueAttempt:
@@ -214,11 +224,10 @@ func (t *Turned) Do(a core.Action) {
 			r.reports.Stopping()
 		}
 	}
-	t.s.crew.Do(a)
 }
 
-// Flush implements Crew.
-func (t *Turned) Flush() { t.s.crew.Flush() }
+// Flush implements engine.Executor.
+func (*turnedExecutor) Flush() {}
 
 // Machine is the core: look, and apply nothing.
 func (t *Turned) Machine() *core.Machine { return t.s.machine }
@@ -245,16 +254,15 @@ func (t *Turned) Report(no core.TrialNo, number uint32, x sdk.Result) error {
 func (t *Turned) Step() (busy bool, err error) { return t.s.step() }
 
 // Over says that the host has nothing left to do.
-func (t *Turned) Over() bool { return t.s.loop.finished || t.s.loop.over() }
+func (t *Turned) Over() bool { return t.s.engine.Over() }
 
 // Decide has the scheduler decide on what waits for it, if anything does. What it
 // answers is held until DeliverDecisions.
 func (t *Turned) Decide() bool {
-	s := t.s.crew.scheduling
+	s := t.s.drivers.scheduling
 	if t.silent {
 		return false
 	}
-	defer t.hold(&s.Inbox, t.decisions)()
 	busy, err := s.Turn(context.Background())
 	if t.silent = err != nil; busy && !t.silent && s.Idle() {
 		s.CheckStuck()
@@ -265,20 +273,13 @@ func (t *Turned) Decide() bool {
 // Suggest has the searcher take what waits for it, if anything does. What it
 // answers is held until DeliverSuggestions.
 func (t *Turned) Suggest() bool {
-	s := t.s.crew.searching
+	s := t.s.drivers.searching
 	if t.mute {
 		return false
 	}
-	defer t.hold(&s.Inbox, t.suggestions)()
 	busy, err := s.Turn(context.Background())
 	t.mute = err != nil
 	return busy
-}
-
-// hold has a driver post elsewhere until the function that it returns is called.
-func (t *Turned) hold(where **inbox.Inbox, to *inbox.Inbox) func() {
-	*where = to
-	return func() { *where = t.s.inbox }
 }
 
 // DeliverDecisions puts what the scheduler has answered in the loop's inbox.
@@ -288,10 +289,10 @@ func (t *Turned) DeliverDecisions() { t.s.inbox.Add(t.decisions.Take(nil)) }
 func (t *Turned) DeliverSuggestions() { t.s.inbox.Add(t.suggestions.Take(nil)) }
 
 // Publish makes the record safe, and does what rests on it.
-func (t *Turned) Publish() { t.s.crew.publishing.Publish() }
+func (t *Turned) Publish() { t.s.drivers.publishing.Publish() }
 
 // Publishes says whether something waits to be published.
-func (t *Turned) Publishes() bool { return t.s.crew.publishing.Waits() }
+func (t *Turned) Publishes() bool { return t.s.drivers.publishing.Waits() }
 
 // Leave is an orderly end: the last news is told, the record closed.
 func (t *Turned) Leave() error {

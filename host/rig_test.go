@@ -15,7 +15,7 @@ import (
 // starts is a witness of attempts.
 type starts struct{ list []core.StartAttempt }
 
-func (s *starts) Do(a core.Action) {
+func (s *starts) Doing(a core.Action) {
 	if x, ok := a.(core.StartAttempt); ok {
 		s.list = append(s.list, x)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/consulting"
 	"github.com/tunehost/tunehost/host/diskspace"
+	"github.com/tunehost/tunehost/host/engine"
 	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/inbox"
 	"github.com/tunehost/tunehost/host/loading"
@@ -63,7 +64,7 @@ type session struct {
 	machine    *core.Machine    // the history's
 	found      []resource.Node  // this machine's, once they were looked for
 	rules      *stoprules.Rules // given what was recorded, as the machine is
-	record     Recorder
+	record     engine.Recorder
 	past       past
 	loader     *loading.Loader
 	plugins    plugins
@@ -72,8 +73,11 @@ type session struct {
 	remote     *remote              // nil: the experiment is here alone
 	inbox      *inbox.Inbox
 	effects    *effects
-	loop       *Loop
-	crew       *crew
+	engine     *engine.Engine
+	drivers    drivers
+	translate  *translation.Translator
+	memory     *pointMemory // nil: nothing is remembered
+	display    *publisherPort
 	trials     *trials
 	narrator   *telling.Narrator
 	board      *telling.Board
@@ -210,7 +214,7 @@ func (s *session) close() {
 	s.claims.Leave()
 	if s.record != nil {
 		if err := s.record.Close(); err != nil && !s.broken && !errors.Is(err, journal.ErrClosed) {
-			s.unclosed = unrecorded(err)
+			s.unclosed = engine.Unrecorded(err)
 		}
 	}
 	s.remote.close()
@@ -276,7 +280,7 @@ func (s *session) settle() error {
 
 // newRecord makes the record of a new experiment. One without events is what a
 // host left that died before its experiment was there.
-func newRecord(d storage.Dir, id journal.RunID) (Recorder, error) {
+func newRecord(d storage.Dir, id journal.RunID) (engine.Recorder, error) {
 	fs, err := journal.MakeDir(d.Journal())
 	if err != nil {
 		return nil, err

@@ -82,7 +82,7 @@ func (s *session) newProgress() *terminal.Progress {
 		s.screen.To(p)
 		s.options.Exit.shows()
 	}
-	s.crew.showLater = s.showLater()
+	s.display.showLater = s.showLater()
 	return p
 }
 

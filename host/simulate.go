@@ -6,18 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/resource"
 	"github.com/tunehost/tunehost/core/stat"
 	"github.com/tunehost/tunehost/host/config"
-	"github.com/tunehost/tunehost/host/consulting"
 	"github.com/tunehost/tunehost/host/curves"
 	"github.com/tunehost/tunehost/host/demand"
+	"github.com/tunehost/tunehost/host/engine"
 	"github.com/tunehost/tunehost/host/inbox"
-	"github.com/tunehost/tunehost/host/translation"
 	"github.com/tunehost/tunehost/host/view"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
@@ -68,7 +66,8 @@ func Simulate(ctx context.Context, o Options, load func(*space.Space) (*curves.T
 	if err != nil {
 		return Simulated{}, &UserError{err}
 	}
-	o.opening = ctx
+	m := newSimulation(known)
+	o.opening, o.composed = ctx, composition{ports: m.ports, remembers: true}
 	s := newSession(o, e)
 	s.float()
 	if s.found, err = virtualNodes(e, o.Resources, workers); err != nil {
@@ -78,7 +77,7 @@ func Simulate(ctx context.Context, o Options, load func(*space.Space) (*curves.T
 		return Simulated{}, err
 	}
 	defer s.close()
-	m := newSimulation(s, known)
+	m.engine.SetTime(0)
 	m.inbox.Post(joined(s.found)...)
 	if err := m.run(ctx); err != nil {
 		return Simulated{}, err
@@ -100,19 +99,17 @@ func (o *Options) simulated(workers int) (*config.Experiment, error) {
 	return e, nil
 }
 
-// simulation is the crew of a loop whose time is virtual: trials report from
-// curves, and plugins answer at once. It is one goroutine, in which first all that
+// simulation executes trials in virtual time: they report from curves, and plugins
+// answer at once. It is one goroutine, in which first all that
 // follows from an event is done, then time goes on to the next.
 type simulation struct {
 	*session
-	curves    *curves.Table
-	translate *translation.Translator
-	runs      map[core.TrialNo]*simulatedRun
-	queue     agenda
-	points    map[string]space.Point // by parameters
-	wake      int64
-	order     uint64
-	last      inbox.Result // the last one that was reported
+	curves *curves.Table
+	runs   map[core.TrialNo]*simulatedRun
+	queue  agenda
+	wake   int64
+	order  uint64
+	last   inbox.Result // the last one that was reported
 
 	results uint64
 	cut     int
@@ -146,35 +143,23 @@ func (still) AfterFunc(time.Duration, func()) func() bool { return func() bool {
 // trainedTime is a trial's training time, and what it would be to the end.
 type trainedTime struct{ done, whole float64 }
 
-func newSimulation(s *session, known *curves.Table) *simulation {
-	m := &simulation{session: s, curves: known, translate: s.crew.translate,
-		runs: map[core.TrialNo]*simulatedRun{}, trained: map[core.TrialNo]trainedTime{}}
-	m.remember()
-	s.loop.crew = m
-	s.loop.heard = func(core.Event) {}
-	s.loop.setTime(0)
-	return m
+func newSimulation(known *curves.Table) *simulation {
+	return &simulation{curves: known, runs: map[core.TrialNo]*simulatedRun{}, trained: map[core.TrialNo]trainedTime{}}
 }
 
-// remember keeps the points of trials that have not ended: to find them again in the
-// parameters would be a third of all work.
-func (m *simulation) remember() {
-	m.points = map[string]space.Point{}
-	find, suggestion := m.translate.Encode, m.crew.searching.Suggestion
-	m.translate.Encode = func(params []byte) (space.Point, error) {
-		if p, ok := m.points[string(params)]; ok {
-			return slices.Clone(p), nil
-		}
-		return find(params)
-	}
-	m.crew.searching.Suggestion = func(index uint64, p space.Point) (core.Suggestion, error) {
-		g, err := suggestion(index, p) // drops what does not exist from p
-		if err == nil {
-			m.points[string(g.Params)] = slices.Clone(p)
-		}
-		return g, err
-	}
+// ports puts recorded curves in the place of trainables. There is nobody to tell, and
+// nothing is kept.
+func (m *simulation) ports(s *session, live engine.Ports) engine.Ports {
+	m.session = s
+	live.Executor, live.Timer, live.Publisher, live.Store, live.Listeners = m, m, &improvements{m}, nowhere{}, nil
+	return live
 }
+
+// nowhere is where the checkpoints of simulated trials are.
+type nowhere struct{}
+
+// Delete implements engine.Store.
+func (nowhere) Delete(core.DeleteCheckpoint) {}
 
 // virtualNodes are the machine that trials run on.
 func virtualNodes(e *config.Experiment, override string, workers int) ([]resource.Node, error) {
@@ -202,7 +187,7 @@ func (m *simulation) run(ctx context.Context) error {
 		if err := m.turn(ctx); err != nil {
 			return err
 		}
-		if m.loop.finished {
+		if m.engine.Finished() {
 			return nil
 		}
 		if err := m.advance(); err != nil {
@@ -213,7 +198,7 @@ func (m *simulation) run(ctx context.Context) error {
 
 // turn does all that is to be done at this instant.
 func (m *simulation) turn(ctx context.Context) error {
-	for !m.loop.finished {
+	for !m.engine.Finished() {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -235,60 +220,55 @@ func (m *simulation) advance() error {
 	}
 	switch {
 	case m.wake > 0 && (len(m.queue) == 0 || m.wake <= m.queue[0].at):
-		m.loop.setTime(m.wake)
+		m.engine.SetTime(m.wake)
 		m.wake = 0
 		m.inbox.Post(&core.Ticked{})
 	case len(m.queue) > 0:
 		r := heap.Pop(&m.queue).(*simulatedRun)
-		m.loop.setTime(r.at)
+		m.engine.SetTime(r.at)
 		m.report(r)
 	case m.machine.Stuck():
-		m.crew.scheduling.CheckStuck()
+		m.drivers.scheduling.CheckStuck()
 	default:
 		return errors.New("nothing is left to happen, and the experiment has not ended: please report this as a bug of tunehost")
 	}
 	return nil
 }
 
-// Do implements Crew.
+// Do implements engine.Executor.
 func (m *simulation) Do(a core.Action) {
 	switch a := a.(type) {
-	case core.Tell:
-		m.tell(a.Observation)
-	case core.AskSearcher:
-		m.crew.searching.Put(consulting.SearchWork{Ask: &a})
 	case core.StartAttempt:
 		m.start(a)
 	case core.StopAttempt:
 		m.stop(a)
 	case core.SaveAttempt:
 		m.inbox.Post(&core.CheckpointSaved{Trial: a.Trial, Attempt: a.Attempt, ID: a.ID, Iteration: a.Iteration})
-	case core.SetTimer:
-		m.wake = a.At
-	case core.Warn:
-		m.log.Warn(a.Text)
 	}
 }
 
-// Flush implements Crew: queues are polled here.
-func (m *simulation) Flush() {
-	m.crew.scheduling.Flush()
-	m.crew.searching.Flush()
-}
+// Flush implements engine.Executor.
+func (*simulation) Flush() {}
 
-func (m *simulation) tell(o core.Observation) {
-	m.crew.tellPlugins(o)
-	if o.To&core.ToReporters == 0 {
-		return // of no single trial here
-	}
+// Set implements engine.Timer.
+func (m *simulation) Set(at int64) { m.wake = at }
+
+// improvements are what a simulation tells: the results that are better than all before.
+type improvements struct{ *simulation }
+
+// Tell implements engine.Publisher.
+func (m *improvements) Tell(o core.Observation) {
 	switch o.Kind {
 	case core.SawResult:
 		m.improve(o)
 	case core.SawCompleted, core.SawFailed, core.SawRemoved:
-		delete(m.points, string(m.machine.Params(o.Trial)))
+		m.memory.forget(m.machine.Params(o.Trial))
 		delete(m.runs, o.Trial)
 	}
 }
+
+// Warn implements engine.Publisher.
+func (m *improvements) Warn(a core.Warn) { m.log.Warn(a.Text) }
 
 // improve notes a result that is better than all before.
 func (m *simulation) improve(o core.Observation) {

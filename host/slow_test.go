@@ -6,16 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
-
-	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/core/history"
-	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/clock/clocktest"
-	"github.com/tunehost/tunehost/host/config"
-	"github.com/tunehost/tunehost/host/hostlog"
-	"github.com/tunehost/tunehost/host/inbox"
-	"github.com/tunehost/tunehost/host/stoprules"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/searchers/random"
 )
@@ -62,66 +53,4 @@ type dawdling struct {
 func (d *dawdling) Suggest(ctx context.Context, r []sdk.Request) (sdk.Suggestions, error) {
 	d.clock.Jump(3 * time.Second)
 	return d.Searcher.Suggest(ctx, r)
-}
-
-// slowly is a crew that takes its time over each action.
-type slowly struct{ clock *clocktest.Warp }
-
-func (s slowly) Do(core.Action) { s.clock.Jump(3 * time.Second) }
-func (s slowly) Flush()         {}
-
-// B-126: a step of the loop that takes too long is named with its time, once.
-func TestSlowStepsAreNamedOnce(t *testing.T) {
-	clock := clocktest.New(1)
-	l, seen := lagging(clock)
-	l.record, l.crew, l.rules, l.names, l.heard = &narrow{t: t}, slowly{clock}, stoprules.New(&config.Experiment{}), newNames(), func(core.Event) {}
-	for _, e := range []core.Event{&core.ExperimentStarted{Spec: core.Spec{Trials: 1}}, &core.HostStarted{}, &core.TrialGiven{}, &core.TrialGiven{}} {
-		if err := l.stepAll([]inbox.News{{Event: e}}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	slowOnce(t, seen.String(), "the loop's step took ")
-}
-
-// lagging is a loop without anything to do, and what it logs.
-func lagging(clock clock.Clock) (*Loop, *screenful) {
-	seen := &screenful{}
-	log := hostlog.New(hclog.New(&hclog.LoggerOptions{Output: seen}))
-	h := history.New()
-	return &Loop{history: h, machine: h.Machine(), clock: clock, log: log, inbox: inbox.New()}, seen
-}
-
-// B-008: warned once, after a minute in which there was always more to do.
-func TestLagIsToldOnce(t *testing.T) {
-	clock := clocktest.New(1)
-	l, seen := lagging(clock)
-	told := func() int { return strings.Count(seen.String(), "report less often") }
-	l.watchLag(lagEvents)
-	clock.Jump(30 * time.Second)
-	l.watchLag(lagEvents)
-	if told() != 0 {
-		t.Errorf("warned before the minute was over:\n%s", seen)
-	}
-	for range 3 {
-		clock.Jump(time.Minute)
-		l.watchLag(lagEvents)
-	}
-	if told() != 1 {
-		t.Errorf("warned %d times, want once:\n%s", told(), seen)
-	}
-}
-
-// B-008: a moment's breath begins the minute anew.
-func TestNoLagAfterABreath(t *testing.T) {
-	clock := clocktest.New(1)
-	l, seen := lagging(clock)
-	for range 10 {
-		l.watchLag(lagEvents)
-		clock.Jump(20 * time.Second)
-		l.watchLag(1)
-		clock.Jump(20 * time.Second)
-	}
-	if seen.String() != "" {
-		t.Errorf("warned:\n%s", seen)
-	}
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/consulting"
 	"github.com/tunehost/tunehost/host/demand"
+	"github.com/tunehost/tunehost/host/engine"
+	"github.com/tunehost/tunehost/host/inbox"
 	"github.com/tunehost/tunehost/host/local"
 	"github.com/tunehost/tunehost/host/points"
 	"github.com/tunehost/tunehost/host/report"
@@ -74,10 +76,9 @@ func (s *session) hostStarted() *core.HostStarted {
 	return e
 }
 
-// start makes the loop and its crew, and posts what this host begins with.
+// start makes the engine, and posts what this host begins with.
 func (s *session) start(first []core.Event) {
-	s.makeCrew()
-	s.makeLoop()
+	s.compose()
 	s.inbox.Post(first...)
 }
 
@@ -250,36 +251,67 @@ func (s *session) points() (events []core.Event, err error) {
 	return events, nil
 }
 
-func (s *session) makeCrew() {
-	e, seed := s.experiment, s.file.Seed
-	s.crew = &crew{
-		machine: s.machine, trials: s.trials, narrator: s.narrator,
-		translate: &translation.Translator{Machine: s.machine, Encode: s.encode},
-		inbox:     s.inbox, log: s.log, clock: s.clock,
-		publishing: s.publisher(), remote: s.remote,
-		searching: consulting.NewSearching(consulting.SearchOptions{Options: s.consults(e.Searcher.Name, s.plugins.searched),
-			Searcher: s.plugins.searcher, Told: s.plugins.told, Space: e.Space, Seed: seed, Suggestion: s.suggestion}),
-		scheduling: consulting.NewScheduling(consulting.ScheduleOptions{Options: s.consults(schedulerNames(e), s.plugins.scheduled),
-			Scheduler: s.plugins.scheduler, Params: func(p space.Point) ([]byte, error) { return points.Exploited(e, seed, p) }}),
-	}
-	s.crew.listen(s.plugins.traits())
-	s.plugins.searched.Later, s.plugins.scheduled.Later = s.crew.publishing.Later, s.crew.publishing.Later
-	s.crew.running = s.running
-	s.board = telling.NewBoard(telling.BoardOptions{Machine: s.machine, Trial: s.trials.report, Running: s.running, Clock: s.clock, Hint: s.hint,
-		Begin: report.Status{Grace: e.StopGrace, Name: e.Name, Dir: s.dir.Path(), State: view.Running, Planned: plannedRuns(e),
-			Objective: core.Objective{Metric: e.Objectives[0].Metric, Mode: modeOf(e.Objectives[0].Mode)}}})
-	s.crew.board = s.board
-	for _, w := range s.untold {
-		s.crew.scheduling.Put(w)
-	}
-	for _, x := range s.early {
-		s.crew.publishing.Tell(x)
-	}
-	s.untold, s.early = nil, nil
+// compose makes the drivers and the engine, and gives the drivers what earlier hosts have
+// left.
+func (s *session) compose() {
+	s.makeDrivers()
+	s.makeBoard()
+	s.effects = &effects{experiment: s.experiment, machine: s.machine, log: s.log}
 	if s.plugins.trainer != nil {
 		s.sweep()
-		s.crew.training = s.makeTraining()
+		s.drivers.training = s.makeTraining()
 	}
+	if wrap := s.options.composed.record; wrap != nil {
+		s.record = wrap(s.record)
+	}
+	ports := s.livePorts()
+	if change := s.options.composed.ports; change != nil {
+		ports = change(s, ports)
+	}
+	s.engine = engine.New(engine.Options{Ports: ports, History: s.history, Inbox: s.inbox, Rules: s.rules, Disk: s.disk,
+		Log: s.log, Before: s.last})
+	s.handOver()
+}
+
+// handOver gives the drivers what earlier hosts have left undone.
+func (s *session) handOver() {
+	for _, w := range s.untold {
+		s.drivers.scheduling.Put(w)
+	}
+	for _, x := range s.early {
+		s.drivers.publishing.Tell(x)
+	}
+	s.untold, s.early = nil, nil
+}
+
+func (s *session) makeDrivers() {
+	e, how := s.experiment, s.options.composed
+	encode, suggestion := s.encode, s.suggestion
+	if how.remembers {
+		s.memory = newPointMemory()
+		encode, suggestion = s.memory.encode(encode), s.memory.suggestion(suggestion)
+	}
+	s.translate = &translation.Translator{Machine: s.machine, Encode: encode}
+	exploited := func(p space.Point) ([]byte, error) { return points.Exploited(e, s.file.Seed, p) }
+	s.drivers = drivers{
+		publishing: s.publisher(),
+		searching: consulting.NewSearching(consulting.SearchOptions{
+			Options:  s.consults(e.Searcher.Name, s.plugins.searched, how.suggestions),
+			Searcher: s.plugins.searcher, Told: s.plugins.told, Space: e.Space, Seed: s.file.Seed, Suggestion: suggestion}),
+		scheduling: consulting.NewScheduling(consulting.ScheduleOptions{
+			Options:   s.consults(schedulerNames(e), s.plugins.scheduled, how.decisions),
+			Scheduler: s.plugins.scheduler, Params: exploited}),
+	}
+	later := s.drivers.publishing.Later
+	s.plugins.searched.Later, s.plugins.scheduled.Later = later, later
+}
+
+func (s *session) makeBoard() {
+	e := s.experiment
+	o := e.Objectives[0]
+	s.board = telling.NewBoard(telling.BoardOptions{Machine: s.machine, Trial: s.trials.report, Running: s.running, Clock: s.clock, Hint: s.hint,
+		Begin: report.Status{Grace: e.StopGrace, Name: e.Name, Dir: s.dir.Path(), State: view.Running, Planned: plannedRuns(e),
+			Objective: core.Objective{Metric: o.Metric, Mode: modeOf(o.Mode)}}})
 }
 
 func (s *session) publisher() *telling.Publisher {
@@ -290,8 +322,8 @@ func (s *session) publisher() *telling.Publisher {
 }
 
 // consults is what the drivers of searcher and scheduler have in common.
-func (s *session) consults(name string, kept *snapshots.Snapshots) consulting.Options {
-	return consulting.Options{Name: name, Inbox: s.inbox, Log: s.log, Clock: s.clock, Slow: slowCall, Snapshots: kept}
+func (s *session) consults(name string, kept *snapshots.Snapshots, answers *inbox.Inbox) consulting.Options {
+	return consulting.Options{Name: name, Inbox: cmp.Or(answers, s.inbox), Log: s.log, Clock: s.clock, Slow: slowCall, Snapshots: kept}
 }
 
 // suggestion makes a trial of a searcher's point.
@@ -303,21 +335,7 @@ func (s *session) suggestion(index uint64, p space.Point) (core.Suggestion, erro
 	return g, s.request(&g)
 }
 
-func (s *session) makeLoop() {
-	n := newNames()
-	for id := 1; id <= s.machine.Metrics(); id++ {
-		n.id(s.machine.MetricName(core.MetricID(id)))
-	}
-	s.loop = &Loop{history: s.history, machine: s.machine, record: s.record, crew: s.crew, clock: s.clock, log: s.log, inbox: s.inbox,
-		disk: s.disk, rules: s.rules, began: s.clock.Now(), before: time.Duration(s.last), now: s.last, names: n}
-	s.effects = &effects{experiment: s.experiment, machine: s.machine, log: s.log}
-	s.loop.heard = func(e core.Event) {
-		s.narrator.Heard(e, s.crew.publishing.Tell)
-		s.effects.heard(e)
-	}
-}
-
-func (s *session) running() time.Duration { return s.loop.before + s.clock.Since(s.loop.began) }
+func (s *session) running() time.Duration { return s.engine.Running() }
 
 // fail ends the loop: the record cannot be kept, or no trial be run.
 func (s *session) fail(err error) {
@@ -340,11 +358,10 @@ func (s *session) run(ctx context.Context) (Ended, error) {
 	defer s.options.Exit.host(nil)
 	deaf := s.listen(turning.Done())
 	go s.draw(turning)
-	s.loop.leave = ctx.Done()
 	interrupt := context.AfterFunc(ctx, func() { s.inbox.Post(&core.Interrupted{}) })
 	defer interrupt()
 	broken := s.endOnFailure(turning, stop)
-	err := s.safely(func() error { return s.loop.Run(turning) })
+	err := s.safely(func() error { return s.engine.Run(turning, ctx.Done()) })
 	stop()
 	if cause := <-broken; cause != nil {
 		err = cause
@@ -388,7 +405,7 @@ func (s *session) endOnFailure(turning context.Context, stop func()) <-chan erro
 // sync makes the record safe, and looks whether what else is needed is still there.
 func (s *session) sync() error {
 	if err := s.record.Sync(); err != nil {
-		return unrecorded(err)
+		return engine.Unrecorded(err)
 	}
 	return s.housed()
 }
@@ -421,48 +438,48 @@ func (s *session) missing() error {
 	}
 	if j, ok := s.record.(interface{ Check() error }); ok && s.lock != nil {
 		if err := j.Check(); err != nil {
-			return unrecorded(err)
+			return engine.Unrecorded(err)
 		}
 	}
 	return s.housed()
 }
 
 func (s *session) startDrivers(ctx context.Context) {
-	c := s.crew
+	d := &s.drivers
 	s.publish(s.reporters())
-	go c.searching.Run(ctx)
-	go c.scheduling.Run(ctx)
-	if c.training != nil {
-		go c.training.Run(ctx)
+	go d.searching.Run(ctx)
+	go d.scheduling.Run(ctx)
+	if d.training != nil {
+		go d.training.Run(ctx)
 	}
 	// What an earlier host left untold goes out at once.
-	c.scheduling.Flush()
-	c.publishing.Flush()
-	c.scheduling.CheckStuck()
+	d.scheduling.Flush()
+	d.publishing.Flush()
+	d.scheduling.CheckStuck()
 }
 
 // publish begins to tell reporters.
 func (s *session) publish(reporters []*telling.Teller) {
-	c := s.crew
+	d := &s.drivers
 	for _, r := range reporters {
-		c.publishing.Listen(r)
+		d.publishing.Listen(r)
 		go r.Run()
 	}
-	go c.publishing.Run()
+	go d.publishing.Run()
 }
 
 // stopDrivers ends them in order: nothing is trained any more, then the last
 // news is published.
 func (s *session) stopDrivers(broken bool) {
-	c := s.crew
+	d := &s.drivers
 	s.inbox.Close()
-	if c.training != nil {
-		c.training.Close()
+	if d.training != nil {
+		d.training.Close()
 	}
-	c.searching.Close()
-	c.scheduling.Close()
-	<-c.searching.Done() // a plugin is closed by whoever does not call it any more
-	<-c.scheduling.Done()
+	d.searching.Close()
+	d.scheduling.Close()
+	<-d.searching.Done() // a plugin is closed by whoever does not call it any more
+	<-d.scheduling.Done()
 	if !broken {
 		s.publishRest()
 	}
@@ -472,7 +489,7 @@ func (s *session) stopDrivers(broken bool) {
 func (s *session) publishRest() {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	s.crew.publishing.Close(ctx)
+	s.drivers.publishing.Close(ctx)
 }
 
 func (s *session) ended() Ended {

@@ -12,23 +12,15 @@ func (s *session) step() (busy bool, err error) {
 		return false, err
 	default:
 	}
-	batch := s.inbox.Take(s.loop.spare)
-	if len(batch) == 0 {
-		return false, nil
-	}
-	if err := s.loop.stepAll(batch); err != nil {
-		return false, err
-	}
-	s.loop.spare = batch
-	return true, nil
+	return s.engine.Step()
 }
 
 // consult has one plugin take what waits for it, if anything does: the scheduler
 // first. What its answer or its failure leads to is in the inbox then.
 func (s *session) consult(ctx context.Context) bool {
-	if busy, _ := s.crew.scheduling.Turn(ctx); busy { // what failed has said so
+	if busy, _ := s.drivers.scheduling.Turn(ctx); busy { // what failed has said so
 		return true
 	}
-	busy, _ := s.crew.searching.Turn(ctx)
+	busy, _ := s.drivers.searching.Turn(ctx)
 	return busy
 }

@@ -48,6 +48,7 @@ const lattice = `
 	host/hostlog     < STD, github.com/hashicorp/go-hclog
 	host/queue       < STD
 	host/inbox       < STD, core, plugins/sdk
+	host/engine      < STD, core, core/history, core/record, host/clock, host/diskspace, host/hostlog, host/inbox, host/stoprules
 	host/diskspace   < STD, core/journal, host/clock, host/hostlog
 	host/demand      < STD, core/resource, host/config
 	host/training    < STD, core, plugins/sdk, plugins/sdk/train, host/clock, host/deadlines, host/demand, host/diskspace, host/hostlog, host/inbox, host/plugin, host/queue, host/storage, host/storage/nolink, host/untrusted

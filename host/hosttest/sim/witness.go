@@ -32,7 +32,7 @@ func (w *world) Applied(e core.Event) {
 func (w *world) Hear(events []report.Event) { w.books.heard(events) }
 
 // Do implements host.Witness.
-func (w *world) Do(a core.Action) {
+func (w *world) Doing(a core.Action) {
 	if w.options.Log != nil {
 		w.log("    %T%+v", a, a)
 	}

@@ -1,0 +1,47 @@
+package engine
+
+import "github.com/tunehost/tunehost/core"
+
+// do hands an action to the port that carries it out.
+func (l *Engine) do(a core.Action) {
+	for _, x := range l.Listeners {
+		x.Doing(a)
+	}
+	switch a := a.(type) {
+	case core.Tell:
+		l.tell(a.Observation)
+	case core.AskSearcher:
+		l.Searcher.Ask(a)
+	case core.SetTimer:
+		l.Timer.Set(a.At)
+	case core.Warn:
+		l.Publisher.Warn(a)
+	case core.DeleteCheckpoint:
+		l.Store.Delete(a)
+	case core.Finish:
+		l.finished = true
+	default:
+		l.Executor.Do(a)
+	}
+}
+
+// tell hands an observation to each port that shall hear it.
+func (l *Engine) tell(o core.Observation) {
+	if o.To&core.ToSearcher != 0 {
+		l.Searcher.Tell(o)
+	}
+	if o.To&core.ToScheduler != 0 {
+		l.Scheduler.Tell(o)
+	}
+	if o.To&core.ToReporters != 0 {
+		l.Publisher.Tell(o)
+	}
+}
+
+// flush says that a step is over.
+func (l *Engine) flush() {
+	l.Searcher.Flush()
+	l.Scheduler.Flush()
+	l.Executor.Flush()
+	l.Publisher.Flush()
+}

@@ -1,0 +1,11 @@
+// Package engine is the event loop of an experiment: it records what happened,
+// applies it to the core, and hands the core's actions to its ports.
+//
+//	inbox ─▶ Engine.step: encode, record, apply ─▶ Ports
+//
+// There is one engine for every way to run an experiment. A live host, ask and tell,
+// the simulator and the test harness differ only in the ports that they give it when
+// they make it. The engine never asks which of them it serves.
+//
+// The engine is the only caller of core.Machine.Apply in a host.
+package engine

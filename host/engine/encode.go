@@ -1,0 +1,102 @@
+package engine
+
+import (
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/record"
+	"github.com/tunehost/tunehost/host/inbox"
+	"github.com/tunehost/tunehost/host/stoprules"
+)
+
+// A step ends with the event that reaches one of these, far below what the
+// journal takes at a time: a result can be many records, and a large one.
+const (
+	maxBatchRecords = 16384
+	maxBatchBytes   = 4 << 20
+)
+
+// usualRecord is how long records of results and decisions are, as a rule.
+const usualRecord = 48
+
+// encoder makes records of what happened.
+type encoder struct {
+	machine *core.Machine
+	rules   *stoprules.Rules
+	names   names
+	records [][]byte
+	bytes   int // of records
+	at      int64
+}
+
+func newEncoder(m *core.Machine, r *stoprules.Rules) encoder {
+	x := encoder{machine: m, rules: r, names: names{}}
+	for id := 1; id <= m.Metrics(); id++ {
+		x.names.id(m.MetricName(core.MetricID(id)))
+	}
+	return x
+}
+
+// encode makes records of the batch, or of its first part where they are many. It
+// returns how much of the batch that is, at least one.
+func (x *encoder) encode(at int64, batch []inbox.News) (records [][]byte, n int, err error) {
+	x.records, x.bytes, x.at = x.records[:0], 0, at
+	for i := range batch {
+		last, err := x.one(&batch[i])
+		if err != nil {
+			return nil, 0, err
+		}
+		if last || len(x.records) >= maxBatchRecords || x.bytes >= maxBatchBytes {
+			return x.records, i + 1, nil
+		}
+	}
+	return x.records, len(batch), nil
+}
+
+// one makes records of one piece of news. The one that stops all trials is the last of
+// its batch: what comes after it is judged when all are stopped.
+func (x *encoder) one(n *inbox.News) (last bool, err error) {
+	if n.Result == nil {
+		if m, ok := n.Event.(*core.MetricNamed); ok {
+			x.names[m.Name] = m.ID
+		}
+		return false, x.add(n.Event)
+	}
+	if err := x.nameMetrics(n.Result); err != nil {
+		return false, err
+	}
+	r := x.rules.Result(x.machine, x.names.number, n.Result)
+	return r.StopAll != "", x.add(r)
+}
+
+func (x *encoder) add(e core.Event) error {
+	b, err := record.Append(make([]byte, 0, usualRecord), x.at, e)
+	x.records = append(x.records, b)
+	x.bytes += len(b)
+	return err
+}
+
+// nameMetrics gives each new metric its number.
+func (x *encoder) nameMetrics(r *inbox.Result) error {
+	for _, m := range r.Metrics {
+		if id, isNew := x.names.id(m.Name); isNew {
+			if err := x.add(&core.MetricNamed{ID: id, Name: m.Name}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// names numbers metrics in the order in which they are met.
+type names map[string]core.MetricID
+
+// number is that of a metric that has one.
+func (n names) number(name string) core.MetricID { return n[name] }
+
+func (n names) id(name string) (id core.MetricID, isNew bool) {
+	if id, ok := n[name]; ok {
+		return id, false
+	}
+	id = core.MetricID(len(n) + 1)
+	n[name] = id
+	return id, true
+}

@@ -1,0 +1,222 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/history"
+	"github.com/tunehost/tunehost/host/diskspace"
+	"github.com/tunehost/tunehost/host/hostlog"
+	"github.com/tunehost/tunehost/host/inbox"
+	"github.com/tunehost/tunehost/host/stoprules"
+)
+
+const (
+	// maxBatchEvents is how many events a step takes at most.
+	maxBatchEvents = 4096
+	slowStep       = time.Second
+)
+
+// Options are what an engine is made of.
+type Options struct {
+	Ports
+	History *history.History // of what is recorded
+	Inbox   *inbox.Inbox
+	Rules   *stoprules.Rules
+	Disk    *diskspace.Disk
+	Log     *hostlog.Log
+	// Before is the running time of earlier hosts, in nanoseconds.
+	Before int64
+}
+
+// Engine is the one place where things happen: what is in the inbox is recorded,
+// then applied, and the actions are handed to the ports.
+type Engine struct {
+	Options
+	machine  *core.Machine // the history's
+	time     runningTime
+	encoder  encoder
+	order    order
+	lag      lag
+	leave    <-chan struct{} // closed when the host is told to leave; nil: never
+	finished bool
+	stepped  bool          // this engine has applied something
+	waited   time.Duration // for room on the disk, in this step
+	spare    []inbox.News
+}
+
+// New is an engine that has not done anything yet.
+func New(o Options) *Engine {
+	m := o.History.Machine()
+	return &Engine{Options: o, machine: m, time: newRunningTime(o.Clock, o.Before), encoder: newEncoder(m, o.Rules)}
+}
+
+// Running is the running time of the experiment now.
+func (l *Engine) Running() time.Duration { return l.time.running() }
+
+// Time is the running time of the last step, or of now where that is later, in
+// nanoseconds.
+func (l *Engine) Time() int64 { return l.time.tick() }
+
+// SetTime lets a caller's time count, and no clock from here on. Time never goes back.
+func (l *Engine) SetTime(at int64) { l.time.set(at) }
+
+// Finished says that the experiment has ended, or was saved to be resumed.
+func (l *Engine) Finished() bool { return l.finished }
+
+// Over says that there is nothing left to do.
+func (l *Engine) Over() bool { return l.finished || l.over() }
+
+// Run turns until the experiment is finished, or nothing can be recorded any
+// more. leave is closed when the host is told to leave: then it does not wait for
+// room on a full disk.
+func (l *Engine) Run(ctx context.Context, leave <-chan struct{}) error {
+	l.leave = leave
+	for !l.Over() {
+		busy, err := l.Step()
+		if err != nil {
+			return err
+		}
+		if !busy {
+			select {
+			case <-l.Inbox.Signal():
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	}
+	return nil
+}
+
+// Step takes what is in the inbox; busy says whether there was anything.
+func (l *Engine) Step() (busy bool, err error) {
+	batch := l.Inbox.Take(l.spare)
+	if len(batch) == 0 {
+		return false, nil
+	}
+	l.lag.watch(len(batch), l.Clock, l.Log)
+	if err := l.stepAll(batch); err != nil {
+		return true, err
+	}
+	l.spare = batch
+	return true, nil
+}
+
+// over says that the experiment had ended before, and nothing has changed that.
+func (l *Engine) over() bool {
+	o, _ := l.machine.Outcome()
+	return o != 0 && l.stepped
+}
+
+// stepAll takes a batch in pieces of bounded size.
+func (l *Engine) stepAll(batch []inbox.News) error {
+	for len(batch) > 0 && !l.finished {
+		if q := batch[0].Query; q != nil {
+			q(l.machine)
+			batch = batch[1:]
+			continue
+		}
+		part := untilQuery(batch[:min(len(batch), maxBatchEvents)])
+		if err := l.stepInOrder(part); err != nil {
+			return err
+		}
+		batch = batch[len(part):]
+	}
+	return nil
+}
+
+// stepInOrder takes what may be recorded now, and then what waited for that.
+func (l *Engine) stepInOrder(batch []inbox.News) error {
+	for now := l.order.admit(l.machine, batch); len(now) > 0 && !l.finished; now = l.order.release(l.machine) {
+		for len(now) > 0 && !l.finished {
+			n, err := l.step(now[:l.Rules.Cut(now)])
+			if err != nil {
+				return err
+			}
+			now = now[n:]
+		}
+	}
+	return nil
+}
+
+// untilQuery is the part before somebody wants to see the machine.
+func untilQuery(batch []inbox.News) []inbox.News {
+	for i := range batch {
+		if batch[i].Query != nil {
+			return batch[:i]
+		}
+	}
+	return batch
+}
+
+// step is the whole of it: record, apply, act. It says how much of the batch it
+// has taken, which is at least one.
+func (l *Engine) step(batch []inbox.News) (int, error) {
+	started := l.Clock.Now()
+	l.waited = 0
+	records, n, err := l.encoder.encode(l.time.tick(), batch)
+	if err != nil {
+		return 0, err
+	}
+	if err := l.keep(records); err != nil {
+		return 0, err
+	}
+	for _, b := range records {
+		if err := l.apply(b); err != nil {
+			return 0, err
+		}
+	}
+	l.stepped = true
+	if o, _ := l.machine.Outcome(); o == 0 {
+		l.finished = false // what had ended was taken up again by what came after
+	}
+	l.flush()
+	if d := l.Clock.Since(started) - l.waited; d > slowStep {
+		l.Log.Slow("the loop's step", d)
+	}
+	return n, nil
+}
+
+// Unrecorded ends a host: what happens from here on could not be resumed.
+func Unrecorded(err error) error {
+	return fmt.Errorf("the record cannot be written, and everything is stopped: %w", err)
+}
+
+// errFull ends a host that waits for room and is told to leave.
+var errFull = errors.New("the disk is full, and the host was told to leave: what was recorded so far is kept, and the experiment can go on once there is room")
+
+// keep records the step; a full disk is waited for (B-087).
+func (l *Engine) keep(records [][]byte) error {
+	add := func() error { _, err := l.Recorder.Append(records); return err }
+	err := add()
+	if diskspace.IsFull(err) {
+		began := l.Clock.Now()
+		err = l.Disk.Wait(l.leave, err, add)
+		l.waited = l.Clock.Since(began)
+	}
+	switch {
+	case diskspace.IsFull(err):
+		return errFull
+	case err != nil:
+		return Unrecorded(err)
+	}
+	return nil
+}
+
+// apply applies what was recorded, not what was meant to be.
+func (l *Engine) apply(b []byte) error {
+	s, err := l.History.Apply(b)
+	if err != nil {
+		return err
+	}
+	for _, x := range l.Listeners {
+		x.Applied(s.Event)
+	}
+	for _, a := range s.Actions {
+		l.do(a)
+	}
+	return nil
+}

@@ -1,0 +1,151 @@
+package engine
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/history"
+	"github.com/tunehost/tunehost/core/journal"
+	"github.com/tunehost/tunehost/host/clock"
+	"github.com/tunehost/tunehost/host/clock/clocktest"
+	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/hostlog"
+	"github.com/tunehost/tunehost/host/inbox"
+	"github.com/tunehost/tunehost/host/stoprules"
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// narrow is a record that refuses what the journal refuses.
+type narrow struct {
+	t     *testing.T
+	calls int
+	count int
+}
+
+func (n *narrow) Append(records [][]byte) (uint64, error) {
+	n.calls++
+	bytes := 0
+	for _, b := range records {
+		bytes += len(b) + 16
+	}
+	if len(records) > journal.MaxFrameRecords || bytes > journal.MaxFrameBytes {
+		n.t.Errorf("%d records of %d bytes at a time", len(records), bytes)
+	}
+	n.count += len(records)
+	return 1, nil
+}
+
+func (*narrow) Sync() error  { return nil }
+func (*narrow) Close() error { return nil }
+
+// The largest results that may come, many at a time, fit the record: also where
+// each metric is new.
+func TestLargeResultsAtATime(t *testing.T) {
+	rec := &narrow{t: t}
+	l, _ := engineOn(Ports{Clock: clock.System{}, Recorder: rec})
+	start := []inbox.News{{Event: &core.ExperimentStarted{Spec: core.Spec{Trials: 1}}}, {Event: &core.HostStarted{}}}
+	if err := l.stepAll(start); err != nil {
+		t.Fatal(err)
+	}
+	var batch []inbox.News
+	for i := range 90 {
+		r := &inbox.Result{}
+		for j := range sdk.MaxMetrics {
+			r.Metrics = append(r.Metrics, sdk.Metric{Name: fmt.Sprint("m", min(i, 8), "_", j), Value: 1})
+		}
+		batch = append(batch, inbox.News{Result: r})
+	}
+	if err := l.stepAll(batch); err != nil {
+		t.Fatal(err)
+	}
+	if want := 2 + 90 + 9*sdk.MaxMetrics; rec.count != want || rec.calls < 3 {
+		t.Errorf("%d records in %d appends, want %d", rec.count, rec.calls, want)
+	}
+}
+
+// slowly takes its time over each action.
+type slowly struct{ clock *clocktest.Warp }
+
+func (s slowly) Doing(core.Action) { s.clock.Jump(3 * time.Second) }
+func (slowly) Applied(core.Event)  {}
+
+// B-126: a step of the loop that takes too long is named with its time, once.
+func TestSlowStepsAreNamedOnce(t *testing.T) {
+	clock := clocktest.New(1)
+	l, seen := engineOn(Ports{Clock: clock, Recorder: &narrow{t: t}, Listeners: []Listener{slowly{clock}}})
+	for _, e := range []core.Event{&core.ExperimentStarted{Spec: core.Spec{Trials: 1}}, &core.HostStarted{}, &core.TrialGiven{}, &core.TrialGiven{}} {
+		if err := l.stepAll([]inbox.News{{Event: e}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if text := seen.String(); strings.Count(text, "the loop's step took ") != 1 || !strings.Contains(text, "took 6s") {
+		t.Errorf("it is not said once, with its time:\n%s", text)
+	}
+}
+
+// engineOn is an engine whose other ports do nothing, and what it logs.
+func engineOn(p Ports) (*Engine, *bytes.Buffer) {
+	seen := &bytes.Buffer{}
+	p.Searcher, p.Scheduler, p.Executor, p.Publisher, p.Store, p.Timer = idle{}, idle{}, idleExecutor{}, idle{}, idle{}, idle{}
+	return New(Options{Ports: p, History: history.New(), Inbox: inbox.New(), Rules: stoprules.New(&config.Experiment{}),
+		Log: hostlog.New(hclog.New(&hclog.LoggerOptions{Output: seen}))}), seen
+}
+
+// idle carries nothing out.
+type idle struct{}
+
+func (idle) Tell(core.Observation)        {}
+func (idle) Ask(core.AskSearcher)         {}
+func (idle) Warn(core.Warn)               {}
+func (idle) Delete(core.DeleteCheckpoint) {}
+func (idle) Set(int64)                    {}
+func (idle) Flush()                       {}
+
+type idleExecutor struct{ idle }
+
+func (idleExecutor) Do(core.Action) {}
+
+// B-008: warned once, after a minute in which there was always more to do.
+func TestLagIsToldOnce(t *testing.T) {
+	clock := clocktest.New(1)
+	var l lag
+	seen := &bytes.Buffer{}
+	log := hostlog.New(hclog.New(&hclog.LoggerOptions{Output: seen}))
+	told := func() int { return strings.Count(seen.String(), "report less often") }
+	l.watch(lagEvents, clock, log)
+	clock.Jump(30 * time.Second)
+	l.watch(lagEvents, clock, log)
+	if told() != 0 {
+		t.Errorf("warned before the minute was over:\n%s", seen)
+	}
+	for range 3 {
+		clock.Jump(time.Minute)
+		l.watch(lagEvents, clock, log)
+	}
+	if told() != 1 {
+		t.Errorf("warned %d times, want once:\n%s", told(), seen)
+	}
+}
+
+// B-008: a moment's breath begins the minute anew.
+func TestNoLagAfterABreath(t *testing.T) {
+	clock := clocktest.New(1)
+	var l lag
+	seen := &bytes.Buffer{}
+	log := hostlog.New(hclog.New(&hclog.LoggerOptions{Output: seen}))
+	for range 10 {
+		l.watch(lagEvents, clock, log)
+		clock.Jump(20 * time.Second)
+		l.watch(1, clock, log)
+		clock.Jump(20 * time.Second)
+	}
+	if seen.String() != "" {
+		t.Errorf("warned:\n%s", seen)
+	}
+}

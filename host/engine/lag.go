@@ -1,0 +1,34 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/tunehost/tunehost/host/clock"
+	"github.com/tunehost/tunehost/host/hostlog"
+)
+
+// Limits of lag (B-008).
+const (
+	lagEvents = maxBatchEvents / 4
+	lagTime   = time.Minute
+)
+
+// lag is how long the engine has been behind.
+type lag struct {
+	since time.Time // there has always been more to do since then
+}
+
+// watch warns once when for a minute there was always more to do than could
+// be done.
+func (l *lag) watch(batch int, c clock.Clock, log *hostlog.Log) {
+	now := c.Now()
+	switch {
+	case batch < lagEvents:
+		l.since = time.Time{}
+	case l.since.IsZero():
+		l.since = now
+	case c.Since(l.since) > lagTime:
+		log.Once("lag", "results have arrived faster than they can be handled for a minute; "+
+			"report less often (once an epoch is enough), or run fewer trials at a time")
+	}
+}
