@@ -24,6 +24,7 @@ type effects struct {
 	said       []string // under mu: the last word may be said while the loop is at work
 	completed  bool     // a trial has ended well: what it has not done, others will not do
 	paused     bool     // a trial was paused that has no checkpoint
+	streak     streak
 }
 
 // say warns, with the key that it is about.
@@ -114,6 +115,9 @@ func (x *effects) isObjective(metric string) bool {
 // ended looks at what the first trial that ended well has not done.
 func (x *effects) ended(no core.TrialNo) {
 	v := x.machine.View(no)
+	if v.State.Final() {
+		x.failed(v)
+	}
 	saved := x.machine.From(no).ID != 0
 	if !x.paused && x.machine.State(no) == core.Paused && !saved && v.Iteration > 0 {
 		x.paused = true

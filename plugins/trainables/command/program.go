@@ -124,6 +124,22 @@ func (p *program) Train(ctx context.Context, run sdk.Run) error {
 		return err
 	}
 	defer done()
+	for {
+		freed := p.room.change()
+		err := p.attempt(ctx, w)
+		var starved *starvedError
+		if !errors.As(err, &starved) || !p.room.shared() {
+			return err
+		}
+		w.say(starved.hint())
+		if err := w.untilFreed(freed); err != nil {
+			return err
+		}
+	}
+}
+
+// attempt runs the program once.
+func (p *program) attempt(ctx context.Context, w *waiter) error {
 	a, err := p.begin(w)
 	defer a.release()
 	if err != nil {
@@ -131,5 +147,5 @@ func (p *program) Train(ctx context.Context, run sdk.Run) error {
 	}
 	a.supervise(ctx)
 	a.finish()
-	return a.outcome(ctx)
+	return a.whatLacked(a.outcome(ctx))
 }

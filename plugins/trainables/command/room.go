@@ -69,6 +69,20 @@ func (r *room) giveBack(n int) {
 	r.freed = make(chan struct{})
 }
 
+// change is closed when an attempt ends from now on.
+func (r *room) change() <-chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.freed
+}
+
+// shared says whether other attempts are under way, whose end makes room.
+func (r *room) shared() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.users > 1
+}
+
 // descriptors are what the attempt needs.
 func (a *attempt) descriptors() int {
 	n := descriptorsOfAttempt
@@ -102,6 +116,20 @@ func (w *waiter) until(freed <-chan struct{}) error {
 	case <-moment.C:
 	}
 	return nil
+}
+
+// untilFreed waits until another attempt has ended, or this one is told to stop.
+func (w *waiter) untilFreed(freed <-chan struct{}) error {
+	for {
+		if err := w.until(freed); err != nil {
+			return err
+		}
+		select {
+		case <-freed:
+			return nil
+		default:
+		}
+	}
 }
 
 // say tells the user, who hears of it once. An attempt that goes on waiting for the same
@@ -141,9 +169,7 @@ func (p *program) admit(w *waiter, n int) (done func(), err error) {
 func (p *program) begin(w *waiter) (a *attempt, err error) {
 	for {
 		a = newAttempt(p, w.run)
-		p.room.mu.Lock()
-		freed := p.room.freed
-		p.room.mu.Unlock()
+		freed := p.room.change()
 		if err = a.start(); !lacking(err) {
 			return a, err
 		}

@@ -1,0 +1,64 @@
+package command
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// starvedError is the failure of a program that had reported nothing when the system let it
+// start no process or thread. While others run, that passes.
+type starvedError struct {
+	error
+	words string
+}
+
+// Unwrap returns the failure.
+func (e *starvedError) Unwrap() error { return e.error }
+
+func (e *starvedError) hint() string {
+	return fmt.Sprintf("a program had no room for its processes (%s): it is started again when another trial has ended; "+
+		"set concurrency, or raise the limit (ulimit -u)", e.words)
+}
+
+// Words by which programs in C, Go, Python, Rust and shells say what the system lacks.
+var (
+	noProcess = []string{"resource temporarily unavailable", "failed to create new os thread", "can't start new thread", "cannot fork",
+		"cannot allocate memory"}
+	noRoom = []string{"no space left on device", "disk quota exceeded"}
+)
+
+// whatLacked looks whether a program failed for want of processes, which is not its trial's
+// fault, or of room where it writes, which the host's own disk need not show.
+func (a *attempt) whatLacked(err error) error {
+	if err == nil || a.hung || a.killed || a.results.stopError() != nil {
+		return err
+	}
+	words := a.stderr.tail()
+	if a.stderr.File == nil {
+		words = a.stderrTail.bytes()
+	}
+	if line := lineWith(words, noRoom); line != "" {
+		a.results.hint("room", "the program found no room where it writes (%s): free some there, or each trial may fail of it; "+
+			"failures: {fail_fast: true} stops at the first", line)
+	}
+	if line := lineWith(words, noProcess); line != "" && !a.results.any() && !a.isGang() {
+		return &starvedError{err, line}
+	}
+	return err
+}
+
+// lineWith is the last line that has one of the words.
+func lineWith(text []byte, words []string) (found string) {
+	for line := range bytes.Lines(text) {
+		lower := strings.ToLower(string(line))
+		if slices.ContainsFunc(words, func(w string) bool { return strings.Contains(lower, w) }) {
+			found = strings.TrimSpace(string(line))
+		}
+	}
+	return found[:min(len(found), maxLackBytes)]
+}
+
+// maxLackBytes is how much of a program's words a hint has.
+const maxLackBytes = 200

@@ -1,0 +1,60 @@
+package command
+
+import (
+	"os"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// starving fails like a shell that cannot fork while there is no file `fed`, which another
+// trial's program makes as it ends.
+const starving = "if [ -e %s ]; then echo '{{\"accuracy\": 1}}'; else echo 'sh: 1: Cannot fork' >&2; exit 2; fi"
+
+// A program that could start no process is started again when another trial has ended, and
+// its trial does not fail; alone, it does.
+func TestProgramsThatCannotFork(t *testing.T) {
+	fed := t.TempDir() + "/fed"
+	p := openTest(t, opts{"command": []string{"sh", "-c", strings.ReplaceAll(starving, "%s", fed)}})
+	alone := newRun(t)
+	if err := p.Train(t.Context(), alone); err == nil || !strings.Contains(err.Error(), "Cannot fork") {
+		t.Fatalf("alone: %v", err)
+	}
+	if ok, _ := p.room.take(1); !ok { // another trial runs
+		t.Fatal("there is no room")
+	}
+	run, hungry := newRun(t), make(chan struct{})
+	var once sync.Once
+	run.hear = func(string) { once.Do(func() { close(hungry) }) }
+	done := make(chan error, 1)
+	go func() { done <- p.Train(t.Context(), run) }()
+	<-hungry
+	if err := os.WriteFile(fed, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.room.giveBack(1)
+	if err := <-done; err != nil || len(run.values("accuracy")) != 1 {
+		t.Errorf("%v, %v", err, run.values("accuracy"))
+	}
+	if text := run.hinted(); !strings.Contains(text, "had no room for its processes (sh: 1: Cannot fork)") {
+		t.Error(text)
+	}
+}
+
+// A program that found no room where it writes fails its trial, and the user hears why, once.
+func TestProgramsWithoutRoom(t *testing.T) {
+	p := openTest(t, opts{"command": []string{"sh", "-c", "echo 'cp: error writing x: No space left on device' >&2; exit 1"}})
+	var said []string
+	for range 3 {
+		run := newRun(t)
+		if err := p.Train(t.Context(), run); err == nil {
+			t.Error("the trial did not fail")
+		}
+		if text := run.hinted(); text != "" {
+			said = append(said, text)
+		}
+	}
+	if len(said) != 1 || !strings.Contains(said[0], "found no room where it writes (cp: error writing x: No space left on device)") {
+		t.Errorf("%q", said)
+	}
+}
