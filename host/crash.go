@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -71,11 +72,31 @@ func keepCrash(d storage.Dir) string {
 	if err != nil {
 		return ""
 	}
-	kept := strings.TrimSuffix(d.Crash(), ".txt") + "-" + info.ModTime().UTC().Format("20060102-150405") + ".txt"
+	kept := strings.TrimSuffix(d.Crash(), ".txt") + "-" + info.ModTime().UTC().Format(crashTime) + ".txt"
 	if nolink.Rename(d.Crash(), kept) != nil {
 		return d.Crash()
 	}
 	return kept
+}
+
+// crashTime is the form of the time in a kept report's name.
+const crashTime = "20060102-150405"
+
+// keptCrashes are the reports of an experiment, oldest first. Another file of a similar
+// name is none.
+func keptCrashes(d storage.Dir) (paths []string) {
+	list, _ := nolink.ReadDir(d.Path()) // what cannot be listed is said elsewhere
+	for _, e := range list {
+		at, named := strings.CutPrefix(e.Name(), "crash-")
+		if _, err := time.Parse(crashTime+".txt", at); !named || err != nil {
+			continue
+		}
+		path := filepath.Join(d.Path(), e.Name())
+		if text, err := nolink.ReadFile(path, maxCrash); err == nil && bytes.HasPrefix(text, []byte(crashHead)) {
+			paths = append(paths, path)
+		}
+	}
+	return paths
 }
 
 // crashHead begins every report.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -222,8 +221,8 @@ func (x *examination) checkpoints(e *view.Experiment) {
 
 // crashes are reports of hosts that failed themselves.
 func (x *examination) crashes() {
-	reports, err := filepath.Glob(filepath.Join(x.dir.Path(), "crash-*.txt"))
-	if err != nil || len(reports) == 0 {
+	reports := keptCrashes(x.dir)
+	if len(reports) == 0 {
 		return
 	}
 	x.well("crashes", "tunehost itself has failed here; please send %s to its authors", reports[len(reports)-1])

@@ -12,6 +12,7 @@ import (
 func TestTakenAway(t *testing.T) {
 	for what, c := range map[string]struct{ do, want string }{
 		"trials removed":  {"rm -rf ../../trials", "trials was removed or moved away"},
+		"trials failed":   {"rm -rf ../../trials; exit 1", "trials was removed or moved away"},
 		"trials moved":    {"mv ../../trials ../../elsewhere", "trials was removed or moved away"},
 		"journal cut":     {"truncate -s 100 ../../journal/*.tj", "was changed by somebody else"},
 		"journal removed": {"rm -rf ../../journal", "was removed or moved away"},
@@ -36,7 +37,10 @@ space: {x: {uniform: [0, 1]}}
 trials: `+trials+`
 concurrency: 1
 `)
-				_, err := Run(t.Context(), o)
+				ended, err := Run(t.Context(), o)
+				if strings.HasPrefix(c.want, "trials") && ended.Errored > 0 {
+					t.Errorf("%d trials have failed of it", ended.Errored)
+				}
 				if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 					t.Errorf("%v, want %q", err, c.want)
 				}

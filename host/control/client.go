@@ -75,7 +75,7 @@ func connect(socket string) (net.Conn, error) {
 	if err := checkAddress(socket); err != nil {
 		return nil, err
 	}
-	conn, err := net.DialTimeout("unix", socket, timeout)
+	conn, err := queueUp(socket)
 	if err != nil {
 		return nil, err
 	}
@@ -83,6 +83,24 @@ func connect(socket string) (net.Conn, error) {
 		return nil, errors.Join(err, conn.Close())
 	}
 	return conn, nil
+}
+
+// dialAgain is how long a client waits before it tries again to get into the queue of a
+// host to which many connect.
+const dialAgain = 50 * time.Millisecond
+
+// queueUp waits where the system has no room for another connection that the host has not
+// taken yet, which it reports at once.
+func queueUp(socket string) (net.Conn, error) {
+	for began := time.Now(); ; time.Sleep(dialAgain) {
+		conn, err := net.DialTimeout("unix", socket, timeout)
+		if !errors.Is(err, syscall.EAGAIN) {
+			return conn, err
+		}
+		if time.Since(began) > timeout {
+			return nil, errors.New("the host has not taken this connection, since many others wait: see who connects to it, and try again")
+		}
+	}
 }
 
 // Close ends the connection.
@@ -148,10 +166,11 @@ func (c *Client) ask(r request) (a answer, err error) {
 	if err := c.conn.SetDeadline(time.Now().Add(timeout)); err != nil {
 		return a, err
 	}
-	if _, err := c.conn.Write(append(text, '\n')); err != nil {
-		return a, fmt.Errorf("the host cannot be asked: %w", err)
-	}
-	if !c.lines.Scan() {
+	_, unasked := c.conn.Write(append(text, '\n'))
+	if !c.lines.Scan() { // a host that refuses has answered before it was asked
+		if unasked != nil {
+			return a, fmt.Errorf("the host cannot be asked: %w", unasked)
+		}
 		err := c.lines.Err()
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			return a, fmt.Errorf("the host has not answered within %v; it may be busy: look at its terminal or host.log", timeout)

@@ -262,3 +262,37 @@ func TestNoDescriptors(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A flood of connections takes no more of the host than it gives, and who comes too late
+// hears why. When the others have left, all is as before.
+func TestFloodOfConnections(t *testing.T) {
+	d, l := start(t, &recorder{})
+	var flood []net.Conn
+	for range maxOpen {
+		conn, err := connect(l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		flood = append(flood, conn)
+		// An answer shows that the host has taken the connection.
+		_, err = conn.Write([]byte("{}\n"))
+		if _, errR := bufio.NewReader(conn).ReadString('\n'); err != nil || errR != nil {
+			t.Fatal(err, errR)
+		}
+	}
+	if err := dial(t, d).Interrupt(); err == nil || !strings.Contains(err.Error(), "the host answers 128 others already: try again") {
+		t.Error(err)
+	}
+	for _, conn := range flood {
+		_ = conn.Close()
+	}
+	for try := 0; ; try++ { // the host hears of each end a moment later
+		err := dial(t, d).Interrupt()
+		if err == nil {
+			break
+		}
+		if try == 1000 {
+			t.Fatal(err)
+		}
+	}
+}

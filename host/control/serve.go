@@ -98,10 +98,23 @@ type server struct {
 	open    map[net.Conn]bool
 }
 
+// Whoever opens connections without end must not take the host's file descriptors.
+const (
+	maxOpen = 128
+	idle    = time.Minute // for which one may say nothing
+)
+
 func (s *server) start(conn net.Conn) {
 	s.mu.Lock()
-	s.open[conn] = true
+	many := len(s.open) >= maxOpen
+	if !many {
+		s.open[conn] = true
+	}
 	s.mu.Unlock()
+	if many {
+		refuse(conn)
+		return
+	}
 	s.serving.Go(func() {
 		s.serve(conn)
 		s.mu.Lock()
@@ -109,6 +122,15 @@ func (s *server) start(conn net.Conn) {
 		s.mu.Unlock()
 		_ = conn.Close()
 	})
+}
+
+// refuse tells one connection too many why it has no answer. It does not wait.
+func refuse(conn net.Conn) {
+	defer conn.Close()
+	text, err := json.Marshal(answer{Error: fmt.Sprintf("the host answers %d others already: try again", maxOpen)})
+	if err == nil && conn.SetWriteDeadline(time.Now().Add(acceptPause)) == nil {
+		_, _ = conn.Write(append(text, '\n'))
+	}
 }
 
 // end hears no further requests, and waits for the answers to those it has
@@ -127,7 +149,7 @@ func (s *server) end() {
 func (s *server) serve(conn io.ReadWriter) {
 	lines := bufio.NewScanner(conn)
 	lines.Buffer(nil, maxLineBytes)
-	for lines.Scan() {
+	for await(conn) && lines.Scan() {
 		// One who asks and reads no answers must not hold up the host's end.
 		if c, ok := conn.(net.Conn); ok && c.SetWriteDeadline(time.Now().Add(timeout)) != nil {
 			return
@@ -140,6 +162,12 @@ func (s *server) serve(conn io.ReadWriter) {
 			return
 		}
 	}
+}
+
+// await gives a connection its time to say something.
+func await(conn io.ReadWriter) bool {
+	c, ok := conn.(net.Conn)
+	return !ok || c.SetReadDeadline(time.Now().Add(idle)) == nil
 }
 
 func (s *server) answer(line []byte) answer {

@@ -203,8 +203,21 @@ func (t *Driver) ended(r *run, e *train.Event) {
 	}
 }
 
+// homeless stops everything where the folder of all trials is gone, in which no attempt
+// can do well: none has failed of its own. It says whether it does.
+func (t *Driver) homeless() bool {
+	err := t.Storage.Check()
+	if err != nil {
+		t.Fail(fmt.Errorf("no trial can go on, and everything is stopped: %w", err))
+	}
+	return err != nil
+}
+
 // endRun tells of the end, and of the saves that will not come any more.
 func (t *Driver) endRun(r *run, end *core.AttemptEnded) {
+	if end.Error != "" && t.homeless() {
+		end = &core.AttemptEnded{Interrupted: true}
+	}
 	end.Trial, end.Attempt = r.trial, r.attempt
 	if r.nonsense != "" {
 		end.Error, end.NeverStarted, end.RestoreFailed = r.nonsense, false, false
