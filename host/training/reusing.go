@@ -63,9 +63,34 @@ func (t *Driver) retry(r *run, err error) bool {
 	r.worker, r.warm = nil, false
 	go func() {
 		if t.Disk.Wait(t.ending, err, func() error { return nil }) == nil {
-			r.anew()
+			t.again(r)
 		}
 	}()
+	return true
+}
+
+// again starts another process for a run; runs that shared one share the new one, too.
+func (t *Driver) again(r *run) {
+	if !t.Shared {
+		r.anew()
+		return
+	}
+	t.turn.Lock()
+	defer t.turn.Unlock()
+	if !t.share(r) {
+		r.anew()
+	}
+	t.send()
+}
+
+// share gives a run the process of the others, where there is one.
+func (t *Driver) share(r *run) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.common == nil || t.closed || r.stop != nil { // launch ends the last two
+		return false
+	}
+	t.assign(r, t.common)
 	return true
 }
 

@@ -65,6 +65,7 @@ type Driver struct {
 	done   chan struct{}
 	ending chan struct{} // closed when the host ends
 
+	turn    sync.Mutex // of starting the process that all share once more
 	mu      sync.Mutex
 	closed  bool
 	runs    map[core.TrialNo]*run

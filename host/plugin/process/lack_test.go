@@ -8,12 +8,13 @@ import (
 
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/plugin/process"
+	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
 // A process that the system lets start no thread is no broken plugin: its failure says that
 // the machine lacks something, so that who starts it waits.
 func TestNoThreads(t *testing.T) {
-	p, err := process.Start(t.Context(), broken("no-threads"))
+	p, err := process.Start(t.Context(), self(t, sdk.KindSearcher, "bad-threads"))
 	if err == nil {
 		_ = p.Close()
 	}
@@ -25,7 +26,7 @@ func TestNoThreads(t *testing.T) {
 	if !strings.Contains(err.Error(), want) {
 		t.Errorf("%v\nlacks %s", err, want)
 	}
-	if _, err := process.Start(t.Context(), broken("bad-exit")); errors.Is(err, syscall.EAGAIN) {
+	if _, err := process.Start(t.Context(), self(t, sdk.KindSearcher, "bad-exit")); errors.Is(err, syscall.EAGAIN) {
 		t.Errorf("a broken plugin is waited for: %v", err)
 	}
 }

@@ -51,6 +51,10 @@ var programs = map[string]func(){
 		fmt.Fprintln(os.Stderr, "no module named numpy")
 		os.Exit(7)
 	},
+	"bad-threads": func() {
+		fmt.Fprint(os.Stderr, "runtime/cgo: pthread_create failed: Resource temporarily unavailable\nSIGABRT: abort\nrax 0x0\n")
+		os.Exit(2)
+	},
 	"bad-silent": func() { select {} },
 	"bad-long":   func() { fmt.Print(strings.Repeat("x", 10<<20)); select {} },
 	"bad-endless": func() { // a handshake line of as many gigabytes as it is read
