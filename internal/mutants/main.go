@@ -196,7 +196,7 @@ func try(ctx context.Context, overlay string, packages []string) (by string, err
 	if out, err := build.CombinedOutput(); err != nil && ctx.Err() == nil {
 		return "", fmt.Errorf("the bug does not compile: %s", out)
 	}
-	test := exec.CommandContext(ctx, "go", append([]string{"test", "-failfast", "-timeout", "4m", "-overlay", overlay}, packages...)...)
+	test := exec.CommandContext(ctx, "go", append([]string{"test", "-failfast", "-timeout", cutOff.String(), "-overlay", overlay}, packages...)...)
 	test.WaitDelay = time.Second
 	began := time.Now()
 	out, err := test.CombinedOutput()
@@ -204,14 +204,34 @@ func try(ctx context.Context, overlay string, packages []string) (by string, err
 	if err == nil || ctx.Err() != nil {
 		return "", nil
 	}
+	if by, err := judge(out); by != "" || err != nil {
+		return by, err
+	}
+	return "", fmt.Errorf("go test: %w: %s", err, out)
+}
+
+// judge names the test that has failed or hangs. Tests that were cut off while each of them was
+// still young have found nothing: the machine was too busy for them.
+func judge(out []byte) (by string, err error) {
 	for _, f := range failure.FindAllSubmatch(out, -1) {
 		if len(f[1]) > 0 {
 			return string(f[1]), nil
 		}
 		by = strings.TrimSpace(string(f[0]))
 	}
-	if by == "" {
-		return "", fmt.Errorf("go test: %w: %s", err, out)
+	if !bytes.Contains(out, []byte("panic: test timed out")) {
+		return by, nil
 	}
-	return by, nil
+	for _, f := range running.FindAllSubmatch(out, -1) {
+		if d, err := time.ParseDuration(string(f[2])); err == nil && d >= hangs {
+			return string(f[1]) + ", which hangs", nil
+		}
+	}
+	return "", fmt.Errorf("the tests have not ended within %v, and none of them hangs: the machine is too busy", cutOff)
 }
+
+// cutOff is when the tests of a package are ended; one that has run for hangs by then is to blame.
+const cutOff, hangs = 4 * time.Minute, 2 * time.Minute
+
+// running is a test that ran when its package was cut off.
+var running = regexp.MustCompile(`(?m)^\t\t(\S+) \((\S+)\)$`)

@@ -4,6 +4,7 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"strings"
 	"testing"
 )
 
@@ -34,5 +35,23 @@ func TestEachFits(t *testing.T) {
 			t.Errorf("%s: two bugs have this name", m.name)
 		}
 		names[m.name] = true
+	}
+}
+
+// What a busy machine cuts off is no bug that was found; a hang is.
+func TestJudge(t *testing.T) {
+	const cut = "panic: test timed out after 4m0s\n\trunning tests:\n\t\tTestA (3s)\n\t\tTestB (%s)\n\ngoroutine 1 [running]:\nFAIL\tx/host\t240.1s\nFAIL\n"
+	for _, c := range []struct{ out, by, err string }{
+		{"--- FAIL: TestA (0.00s)\nFAIL\nFAIL\tx/host\t1s\n", "TestA", ""},
+		{"    --- FAIL: TestA/b (0.00s)\n" + strings.Replace(cut, "%s", "4s", 1), "TestA/b", ""},
+		{"panic: runtime error\n\ngoroutine 1 [running]:\nFAIL\tx/host\t1s\n", "FAIL\tx/host", ""},
+		{strings.Replace(cut, "%s", "3m59s", 1), "TestB, which hangs", ""},
+		{strings.Replace(cut, "%s", "40s", 1), "", "the machine is too busy"},
+		{"no space left on device", "", ""},
+	} {
+		by, err := judge([]byte(c.out))
+		if by != c.by || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%q: %q, %v", c.out, by, err)
+		}
 	}
 }
