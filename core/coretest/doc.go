@@ -31,7 +31,7 @@
 //	stop N|all | pause N|all | unpause N|all | the user
 //	reset N [scratch] [fresh] [unstarted] [steered]     it runs a trial again
 //	interrupt | giveup why=(…) | offer | withdraw | tick
-//	trials | usage                print what there is
+//	trials | usage | means        print what there is
 //
 // Any command may carry at=DURATION, the running time of its event.
 package coretest

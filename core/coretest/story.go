@@ -47,6 +47,8 @@ func (s *Story) Run(d *datadriven.TestData) (out string) {
 	switch d.Cmd {
 	case "trials":
 		return s.trials()
+	case "means":
+		return s.means()
 	case "usage":
 		return s.usage()
 	}
@@ -406,6 +408,17 @@ func (s *Story) stretches(v core.View) string {
 		fmt.Fprintf(&out, ", checkpoints #%d to #%d\n", x.After+1, x.Through)
 	}
 	fmt.Fprintf(&out, "  known by %s, own checkpoint #%d, training at %d since attempt %d\n", v.Params, v.Own.ID, v.At, v.Since)
+	return out.String()
+}
+
+// means are those of all values, of the last ten and of the last five, by trial and metric.
+func (s *Story) means() string {
+	var out strings.Builder
+	for no := range s.M.Trials() {
+		s.M.EachSummary(core.TrialNo(no), func(id core.MetricID, x stat.Summary) {
+			fmt.Fprintf(&out, "%d %s: %v of %d, %v of ten, %v of five\n", no, s.M.MetricName(id), x.Mean, x.Count, x.Mean10, x.Mean5)
+		})
+	}
 	return out.String()
 }
 
