@@ -3,11 +3,11 @@ package reference
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/option"
 )
 
 // Scheduler pauses each trial once, at a milestone, and lets it go on if it is not
@@ -16,28 +16,24 @@ var Scheduler = sdk.SchedulerPlugin{
 	Info: sdk.Info{
 		Kind: sdk.KindScheduler, Name: "reference", Version: "1.0.0",
 		Summary: "Pauses each trial once and stops the worse ones, to show what a scheduler must do.",
-		Options: []byte(`{
-  "type": "object", "additionalProperties": false,
-  "properties": {
-    "milestone": {"type": "integer", "minimum": 1, "default": 4, "description": "The iteration at which trials are compared."}
-  }
-}`),
+		Options: schedulerOptions.Schema(),
 	},
 	Open: openScheduler,
 }
 
+// schedulerOptions are the milestone.
+var schedulerOptions = option.Declare(func(milestone *uint64) []option.Option {
+	return []option.Option{
+		option.Int("milestone", milestone, 4, option.From(1), "The iteration at which trials are compared."),
+	}
+})
+
 func openScheduler(_ sdk.Problem, options []byte) (sdk.Scheduler, sdk.Traits, error) {
-	s := &scheduler{Milestone: 4, Trials: map[uint32]*trial{}}
-	o := struct {
-		Milestone *uint64 `json:"milestone"`
-	}{&s.Milestone}
-	if err := sdk.ReadOptions(options, &o); err != nil {
+	milestone, err := schedulerOptions.Read(options)
+	if err != nil {
 		return nil, sdk.Traits{}, err
 	}
-	if o.Milestone == nil || s.Milestone < 1 {
-		return nil, sdk.Traits{}, errors.New("option milestone: want 1 or more")
-	}
-	return s, sdk.Traits{RunAhead: 1, Saves: true}, nil
+	return &scheduler{Milestone: milestone, Trials: map[uint32]*trial{}}, sdk.Traits{RunAhead: 1, Saves: true}, nil
 }
 
 // scheduler is its own snapshot.

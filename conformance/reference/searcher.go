@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/option"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
@@ -16,12 +17,7 @@ var Searcher = sdk.SearcherPlugin{
 	Info: sdk.Info{
 		Kind: sdk.KindSearcher, Name: "reference", Version: "1.0.0",
 		Summary: "Draws points at random, to show what a searcher must do.",
-		Options: []byte(`{
-  "type": "object", "additionalProperties": false,
-  "properties": {
-    "repeats": {"type": "boolean", "default": false, "description": "Whether a point of a finite space may be suggested again."}
-  }
-}`),
+		Options: searcherOptions.Schema(),
 	},
 	Open: openSearcher,
 }
@@ -32,18 +28,23 @@ type searcher struct {
 	added []space.Point // all that a snapshot needs
 }
 
-func openSearcher(p sdk.Problem, options []byte) (sdk.Searcher, sdk.Traits, error) {
-	var o struct {
-		Repeats bool `json:"repeats"`
+// searcherOptions are whether points may be repeated.
+var searcherOptions = option.Declare(func(repeats *bool) []option.Option {
+	return []option.Option{
+		option.Bool("repeats", repeats, false, "Whether a point of a finite space may be suggested again."),
 	}
-	if err := sdk.ReadOptions(options, &o); err != nil {
+})
+
+func openSearcher(p sdk.Problem, options []byte) (sdk.Searcher, sdk.Traits, error) {
+	repeats, err := searcherOptions.Read(options)
+	if err != nil {
 		return nil, sdk.Traits{}, err
 	}
 	if err := p.Space.Validate(); err != nil {
 		return nil, sdk.Traits{}, err
 	}
 	limit := maxPoints
-	if o.Repeats {
+	if repeats {
 		limit = 0
 	}
 	seen, err := space.NewSeen(p.Space, limit)

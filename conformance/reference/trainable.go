@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/option"
 )
 
 // Trainable walks down a bowl, in steps that depend on the trial's seed.
@@ -16,23 +17,22 @@ var Trainable = sdk.TrainablePlugin{
 	Info: sdk.Info{
 		Kind: sdk.KindTrainable, Name: "reference", Version: "1.0.0",
 		Summary: "Walks down a bowl, to show what a trainable must do.",
-		Options: []byte(`{
-  "type": "object", "additionalProperties": false,
-  "properties": {
-    "steps": {"type": "integer", "minimum": 1, "default": 12, "description": "Results of a trial."}
-  }
-}`),
+		Options: trainableOptions.Schema(),
 	},
 	Open: openTrainable,
 }
 
-type trainable struct {
-	Steps uint64 `json:"steps"`
-}
+type trainable struct{ Steps uint64 }
+
+var trainableOptions = option.Declare(func(t *trainable) []option.Option {
+	return []option.Option{
+		option.Int("steps", &t.Steps, 12, option.From(1), "Results of a trial."),
+	}
+})
 
 func openTrainable(options []byte) (sdk.Trainable, sdk.TrainableTraits, error) {
-	t := trainable{Steps: 12}
-	if err := sdk.ReadOptions(options, &t); err != nil {
+	t, err := trainableOptions.Read(options)
+	if err != nil {
 		return nil, sdk.TrainableTraits{}, err
 	}
 	return t, sdk.TrainableTraits{Reusable: true, Shared: true, Saves: true}, nil

@@ -2,6 +2,7 @@ package hosttest_test
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,7 +21,7 @@ var torn = sdk.ReporterPlugin{
 	Info: sdk.Info{Name: "torn", Version: "1.0.0", Options: []byte(`{"type": "object", "properties": {"do": {"type": "string"}, "lives": {"type": "integer"}}}`)},
 	Open: func(e sdk.Experiment, options []byte) (sdk.Reporter, uint64, error) {
 		r := &tearing{dir: e.Dir, lives: 2}
-		if err := sdk.ReadOptions(options, r); err != nil {
+		if err := json.Unmarshal(options, r); err != nil {
 			return nil, 0, err
 		}
 		inner, after, err := lines.Plugin.Open(e, nil)

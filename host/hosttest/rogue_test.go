@@ -2,6 +2,7 @@ package hosttest_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -36,7 +37,7 @@ var rogueSearcher = sdk.SearcherPlugin{
 	Info: sdk.Info{Name: "rogue", Version: "1.0.0", Options: rogueOptions},
 	Open: func(p sdk.Problem, options []byte) (sdk.Searcher, sdk.Traits, error) {
 		r := &rogue{}
-		if err := sdk.ReadOptions(options, r); err != nil {
+		if err := json.Unmarshal(options, r); err != nil {
 			return nil, sdk.Traits{}, err
 		}
 		inner, _, err := random.Plugin.Open(p, []byte("{}"))
@@ -61,7 +62,7 @@ var rogueScheduler = sdk.SchedulerPlugin{
 	Info: sdk.Info{Name: "rogue", Version: "1.0.0", Options: rogueOptions},
 	Open: func(p sdk.Problem, options []byte) (sdk.Scheduler, sdk.Traits, error) {
 		r := &rogue{}
-		if err := sdk.ReadOptions(options, r); err != nil {
+		if err := json.Unmarshal(options, r); err != nil {
 			return nil, sdk.Traits{}, err
 		}
 		inner, traits, err := asha.Plugin.Open(p, []byte(`{"max": 9}`))

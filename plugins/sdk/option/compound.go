@@ -9,7 +9,10 @@ import (
 
 // List is lists of such items.
 func List[T any](item Type[T]) Type[[]T] {
-	t := Type[[]T]{schema: schema{Type: kinds{"array"}, Items: &item.schema}}
+	t := Type[[]T]{schema: func() schema {
+		of := item.schema()
+		return schema{Type: kinds{"array"}, Items: &of}
+	}}
 	t.read = func(path string, given json.RawMessage) (list []T, err error) {
 		var items []json.RawMessage
 		if kindOf(given) != "array" || json.Unmarshal(given, &items) != nil {
@@ -35,16 +38,23 @@ func List[T any](item Type[T]) Type[[]T] {
 
 // Sized is lists of a type that have at least and at most so many items; a most of 0 is any.
 func Sized[T any](t Type[[]T], least, most int) Type[[]T] {
-	t.schema.MinItems = &least
-	if most > 0 {
-		t.schema.MaxItems = &most
+	unsized := t.schema
+	t.schema = func() schema {
+		s := unsized()
+		if s.MinItems = &least; most > 0 {
+			s.MaxItems = &most
+		}
+		return s
 	}
 	return t.but(func(list []T) bool { return len(list) < least || most > 0 && len(list) > most })
 }
 
 // Map is maps of any names to such values.
 func Map[T any](value Type[T]) Type[map[string]T] {
-	t := Type[map[string]T]{schema: schema{Type: kinds{"object"}, Extra: &extra{of: &value.schema}}}
+	t := Type[map[string]T]{schema: func() schema {
+		of := value.schema()
+		return schema{Type: kinds{"object"}, Extra: &extra{of: &of}}
+	}}
 	t.read = func(path string, given json.RawMessage) (map[string]T, error) {
 		var values map[string]json.RawMessage
 		if kindOf(given) != "object" || json.Unmarshal(given, &values) != nil {
@@ -73,7 +83,7 @@ func Map[T any](value Type[T]) Type[map[string]T] {
 // Object is maps with options of their own, which are declared as those of [Declare] are.
 func Object[O any](declare func(o *O) []Option) Type[O] {
 	return Type[O]{
-		schema: objectSchema(declare(new(O))),
+		schema: func() schema { return objectSchema(declare(new(O))) },
 		read: func(path string, given json.RawMessage) (o O, err error) {
 			options := declare(&o)
 			reset(options)
@@ -91,15 +101,16 @@ func Object[O any](declare func(o *O) []Option) Type[O] {
 
 // OrNull is values of a type, and null, which is nil.
 func OrNull[T any](t Type[T]) Type[*T] {
-	s := t.schema.orNull()
+	both := func() schema { return t.schema().orNull() }
 	return Type[*T]{
-		schema: s,
+		schema: both,
 		read: func(path string, given json.RawMessage) (*T, error) {
 			if kindOf(given) == "null" {
 				return nil, nil
 			}
 			v, err := t.read(path, given)
 			if w, ok := errors.AsType[*wrong](err); ok && w.path == path {
+				s := both()
 				w.allowed = s.words()
 			}
 			return &v, err
@@ -116,20 +127,21 @@ func OrNull[T any](t Type[T]) Type[*T] {
 // Or is values of a type, and others that stand for some of them. Which a value is must
 // follow from its JSON type.
 func Or[T, S any](t Type[T], other Type[S], means func(S) T) Type[T] {
-	s := schema{OneOf: []*schema{&other.schema, &t.schema}}
-	return Type[T]{
-		schema: s,
-		read: func(path string, given json.RawMessage) (T, error) {
-			if slices.Contains(other.schema.kinds(), kindOf(given)) {
-				v, err := other.read(path, given)
-				return means(v), err
-			}
-			if !slices.Contains(t.schema.kinds(), kindOf(given)) {
-				var none T
-				return none, &wrong{"", path, given, s.words()}
-			}
-			return t.read(path, given)
-		},
-		show: t.show,
+	both := func() schema {
+		first, second := other.schema(), t.schema()
+		return schema{OneOf: []*schema{&first, &second}}
 	}
+	read := func(path string, given json.RawMessage) (T, error) {
+		s := both()
+		switch kind := kindOf(given); {
+		case slices.Contains(s.OneOf[0].kinds(), kind):
+			v, err := other.read(path, given)
+			return means(v), err
+		case slices.Contains(s.OneOf[1].kinds(), kind):
+			return t.read(path, given)
+		}
+		var none T
+		return none, &wrong{"", path, given, s.words()}
+	}
+	return Type[T]{schema: both, read: read, show: t.show}
 }

@@ -8,8 +8,9 @@ import (
 // Option is one declared option.
 type Option struct {
 	name     string
-	schema   schema
 	required bool
+	// describe makes the schema: no reading needs it.
+	describe func() schema
 	// reset sets the bound variable to the default; read sets it to what is given.
 	reset func()
 	read  func(path string, given json.RawMessage) error
@@ -20,11 +21,13 @@ type Option struct {
 // Of declares an option of any type. Its value goes to the variable at into; users who do
 // not set it get the default value.
 func Of[T any](name string, into *T, value T, t Type[T], doc string) Option {
-	s := t.schema
-	s.Description = doc
-	s.Default = encode(t.show(value))
 	return Option{
-		name: name, schema: s,
+		name: name,
+		describe: func() schema {
+			s := t.schema()
+			s.Description, s.Default = doc, encode(t.show(value))
+			return s
+		},
 		reset: func() { *into = value },
 		read: func(path string, given json.RawMessage) (err error) {
 			*into, err = t.read(path, given)
@@ -62,7 +65,6 @@ func Enum[T ~string](name string, into *T, value T, doc string, words ...T) Opti
 // Required is the option as one that users have to set: it has no default.
 func (o Option) Required() Option {
 	o.required = true
-	o.schema.Default = nil
 	return o
 }
 
@@ -72,7 +74,7 @@ func Wrong(name string, value any, allowed string, args ...any) error {
 	return &wrong{"option", name, encode(value), fmt.Sprintf(allowed, args...)}
 }
 
-// wrong is a value that is not allowed. The noun is filled in by [Set.Read].
+// wrong is a value that is not allowed; none is missing. The noun is filled in by [Set.Read].
 type wrong struct {
 	noun, path string
 	given      json.RawMessage
@@ -82,6 +84,9 @@ type wrong struct {
 func (w *wrong) Error() string {
 	if w.path == "" {
 		return fmt.Sprintf("the %ss are %s; allowed: %s", w.noun, short(w.given), w.allowed)
+	}
+	if w.given == nil {
+		return fmt.Sprintf("%s %q is missing; allowed: %s", w.noun, w.path, w.allowed)
 	}
 	return fmt.Sprintf("%s %q is %s; allowed: %s", w.noun, w.path, short(w.given), w.allowed)
 }

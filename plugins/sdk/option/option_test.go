@@ -141,7 +141,7 @@ func TestMessages(t *testing.T) {
 		`{"map": {"a": 1}}`:                `option "map.a" is 1; allowed: a text`,
 		`{"map": null}`:                    `option "map" is null; allowed: a map, each value a text`,
 		`{"limit": "x"}`:                   `option "limit" is "x"; allowed: a number or null`,
-		`{"entries": [{"params": {}}]}`:    `option "entries.0" is {"params":{}}; allowed: a map with "at"`,
+		`{"entries": [{"params": {}}]}`:    `option "entries.0.at" is missing; allowed: a whole number from 1`,
 		`{"entries": [7]}`:                 `option "entries.0" is 7; allowed: a map`,
 		`{"entries": [{"x": 1, "at": 0}]}`: `option "entries.0.at" is 0; allowed: a whole number from 1`,
 		`{"log": 3}`:                       `option "log" is 3; allowed: true or false or a map of out, err`,
@@ -321,5 +321,16 @@ func TestRowsOfOthers(t *testing.T) {
 	}
 	if Words([]byte(`{"type": "integer", "maximum": 2147483647}`)) != "a whole number at most 2147483647" {
 		t.Error(Words([]byte(`{"type": "integer", "maximum": 2147483647}`)))
+	}
+}
+
+// Trainables may read a trial's parameters as options.
+func BenchmarkReadOver(b *testing.B) {
+	base := declared.Defaults()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := declared.ReadOver(base, []byte(`{"int": 3, "share": 0.5}`)); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -37,19 +37,24 @@ func (r Range) has(x float64) bool {
 	return aboveLow && (x < r.high || x == r.high && !r.withoutHigh)
 }
 
-// write puts the bounds in a schema.
-func (r Range) write(s *schema) {
-	bound := func(x float64, without bool, with, exclusive **float64) {
-		switch {
-		case math.IsInf(x, 0):
-		case without:
-			*exclusive = &x
-		default:
-			*with = &x
-		}
+// schema makes the schema of the numbers of a type: integer or number.
+func (r Range) schema(name string) func() schema {
+	return func() schema {
+		s := schema{Type: kinds{name}}
+		bound(r.low, r.withoutLow, &s.Minimum, &s.ExclusiveMinimum)
+		bound(r.high, r.withoutHigh, &s.Maximum, &s.ExclusiveMaximum)
+		return s
 	}
-	bound(r.low, r.withoutLow, &s.Minimum, &s.ExclusiveMinimum)
-	bound(r.high, r.withoutHigh, &s.Maximum, &s.ExclusiveMaximum)
+}
+
+func bound(x float64, without bool, with, exclusive **float64) {
+	switch {
+	case math.IsInf(x, 0):
+	case without:
+		*exclusive = &x
+	default:
+		*with = &x
+	}
 }
 
 type integer interface {

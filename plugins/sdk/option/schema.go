@@ -41,10 +41,12 @@ func (s *schema) UnmarshalJSON(text []byte) error {
 func objectSchema(options []Option) schema {
 	s := schema{Type: kinds{"object"}, Extra: &extra{}, Properties: properties{}}
 	for _, o := range options {
-		s.Properties = append(s.Properties, property{o.name, &o.schema})
+		of := o.describe()
 		if o.required {
+			of.Default = nil
 			s.Required = append(s.Required, o.name)
 		}
+		s.Properties = append(s.Properties, property{o.name, &of})
 	}
 	return s
 }

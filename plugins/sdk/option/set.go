@@ -121,7 +121,8 @@ func readObject(path string, options []Option, given json.RawMessage) error {
 				return err
 			}
 		case o.required:
-			return &wrong{"", path, given, fmt.Sprintf("a map with %q", o.name)}
+			s := o.describe()
+			return &wrong{"", below(path, o.name), nil, s.words()}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {

@@ -11,7 +11,8 @@ import (
 
 // Type is what the values of an option may be.
 type Type[T any] struct {
-	schema schema
+	// schema makes the JSON Schema: reading needs it for errors alone.
+	schema func() schema
 	// read makes a T of JSON; path is where it is.
 	read func(path string, given json.RawMessage) (T, error)
 	// show makes of a T what encoding/json writes.
@@ -20,15 +21,16 @@ type Type[T any] struct {
 
 // wrong is the error for a value that is not of the type.
 func (t Type[T]) wrong(path string, given json.RawMessage) error {
-	words := t.schema.words()
-	if x, ok := number(given); ok && math.Abs(x) >= MaxInt && t.schema.isInteger() {
-		words = "a whole number" + t.schema.bounds(math.Inf(1)) // with the bounds that words leaves out
+	s := t.schema()
+	words := s.words()
+	if x, ok := number(given); ok && math.Abs(x) >= MaxInt && s.isInteger() {
+		words = "a whole number" + s.bounds(math.Inf(1)) // with the bounds that words leaves out
 	}
 	return &wrong{"", path, given, words}
 }
 
 // simple is a type whose values are read by a function that says whether it could.
-func simple[T any](s schema, read func(json.RawMessage) (T, bool)) Type[T] {
+func simple[T any](s func() schema, read func(json.RawMessage) (T, bool)) Type[T] {
 	t := Type[T]{schema: s, show: func(v T) any { return v }}
 	t.read = func(path string, given json.RawMessage) (T, error) {
 		v, ok := read(given)
@@ -43,9 +45,7 @@ func simple[T any](s schema, read func(json.RawMessage) (T, bool)) Type[T] {
 // Whole is whole numbers, at most [MaxInt] and what a T can be.
 func Whole[T integer](allowed Range) Type[T] {
 	allowed = wholes[T](allowed)
-	s := schema{Type: kinds{"integer"}}
-	allowed.write(&s)
-	return simple(s, func(given json.RawMessage) (T, bool) {
+	return simple(allowed.schema("integer"), func(given json.RawMessage) (T, bool) {
 		x, ok := number(given)
 		return T(x), ok && x == math.Trunc(x) && allowed.has(x) && exact(given)
 	})
@@ -60,9 +60,7 @@ func exact(given json.RawMessage) bool {
 
 // Number is numbers.
 func Number(allowed Range) Type[float64] {
-	s := schema{Type: kinds{"number"}}
-	allowed.write(&s)
-	return simple(s, func(given json.RawMessage) (float64, bool) {
+	return simple(allowed.schema("number"), func(given json.RawMessage) (float64, bool) {
 		x, ok := number(given)
 		return x, ok && allowed.has(x)
 	})
@@ -76,22 +74,26 @@ func number(given json.RawMessage) (float64, bool) {
 
 // Truth is true and false.
 func Truth() Type[bool] {
-	return simple(schema{Type: kinds{"boolean"}}, func(given json.RawMessage) (bool, bool) {
+	return simple(typed("boolean"), func(given json.RawMessage) (bool, bool) {
 		return string(given) == "true", kindOf(given) == "boolean"
 	})
 }
 
 // Text is texts.
-func Text() Type[string] { return text[string](schema{Type: kinds{"string"}}) }
+func Text() Type[string] { return text[string](typed("string")) }
 
 // NonEmpty is texts but for the empty one.
 func NonEmpty() Type[string] {
-	one := 1
-	t := text[string](schema{Type: kinds{"string"}, MinLength: &one})
+	t := text[string](func() schema { return schema{Type: kinds{"string"}, MinLength: new(1)} })
 	return t.but(func(s string) bool { return s == "" })
 }
 
-func text[T ~string](s schema) Type[T] {
+// typed makes the schema of values of one type, or several.
+func typed(names ...string) func() schema {
+	return func() schema { return schema{Type: names} }
+}
+
+func text[T ~string](s func() schema) Type[T] {
 	return simple(s, func(given json.RawMessage) (v T, ok bool) {
 		return v, kindOf(given) == "string" && json.Unmarshal(given, &v) == nil
 	})
@@ -112,9 +114,11 @@ func (t Type[T]) but(excluded func(T) bool) Type[T] {
 
 // Word is one of some words.
 func Word[T ~string](words ...T) Type[T] {
-	s := schema{}
-	for _, w := range words {
-		s.Enum = append(s.Enum, encode(w))
+	s := func() (s schema) {
+		for _, w := range words {
+			s.Enum = append(s.Enum, encode(w))
+		}
+		return s
 	}
 	return text[T](s).but(func(v T) bool { return !slices.Contains(words, v) })
 }
@@ -122,7 +126,7 @@ func Word[T ~string](words ...T) Type[T] {
 // Raw is values that the plugin reads itself, as JSON. types are names of JSON Schema:
 // number, string, boolean, object, array, null.
 func Raw(types ...string) Type[json.RawMessage] {
-	return simple(schema{Type: types}, func(given json.RawMessage) (json.RawMessage, bool) {
+	return simple(typed(types...), func(given json.RawMessage) (json.RawMessage, bool) {
 		return slices.Clone(given), slices.Contains(types, kindOf(given))
 	})
 }

@@ -2,7 +2,6 @@ package chaos
 
 import (
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
 	"os"
@@ -13,9 +12,6 @@ import (
 
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
-
-//go:embed options.json
-var optionsSchema []byte
 
 // Plugin is the trainable as the host serves it.
 var Plugin = New(Process{})
@@ -29,7 +25,7 @@ func New(p Process) sdk.TrainablePlugin {
 			Name:    "chaos",
 			Version: "1.0.0",
 			Summary: "Crashes, hangs and misreports on order, to test hosts and experiment files; trains nothing.",
-			Options: optionsSchema,
+			Options: declaredOptions.Schema(),
 		},
 		Open: func(object []byte) (sdk.Trainable, sdk.TrainableTraits, error) {
 			o, err := parseOptions(object)

@@ -3,7 +3,6 @@ package chaos
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -11,8 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/sdktest"
@@ -67,34 +64,6 @@ func TestQuietByDefault(t *testing.T) {
 	}
 	if got := run.Last("loss"); got != 1-scores[9] {
 		t.Errorf("loss = %v, want 1 - score", got)
-	}
-}
-
-// The schema, the fields and their defaults are written in three places.
-func TestSchemaHasTheDefaults(t *testing.T) {
-	schema, err := sdktest.Defaults(Plugin.Info)
-	if err != nil {
-		t.Fatal(err)
-	}
-	encoded, err := json.Marshal(defaults())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var code map[string]any
-	if err := json.Unmarshal(encoded, &code); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(schema, code); diff != "" {
-		t.Errorf("options.json (-) and defaults (+) differ:\n%s", diff)
-	}
-	doc, err := os.ReadFile("doc.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name := range schema {
-		if !strings.Contains(string(doc), "\t"+name) && !strings.Contains(string(doc), ", "+name) {
-			t.Errorf("doc.go says nothing of %s", name)
-		}
 	}
 }
 
@@ -375,23 +344,23 @@ func TestFillsMemory(t *testing.T) {
 
 func TestRefuses(t *testing.T) {
 	for params, want := range map[string]string{
-		`{"crash_att": 1, "lr": 2}`: `chaos: unknown parameters ["crash_att" "lr"]; known are big_log, crash`,
-		`{"crash_at": "x"}`:         `parameter "crash_at" is a string: want uint64`,
-		`{"crash_at": -1}`:          `parameter "crash_at" is a number -1`,
-		`{"crash": "burn"}`:         `crash is "burn": want one of exit, kill, panic, panic_elsewhere`,
-		`{"exit_code": 256}`:        `exit_code is 256`,
-		`{"sleep": -1}`:             `sleep is -1: want seconds`,
-		`{"noise": -1}`:             `noise is -1`,
+		`{"crash_att": 1}`:          `unknown parameter "crash_att"; known: iterations, sleep, `,
+		`{"crash_at": "x"}`:         `parameter "crash_at" is "x"; allowed: a whole number from 0`,
+		`{"crash_at": -1}`:          `parameter "crash_at" is -1`,
+		`{"crash": "burn"}`:         `parameter "crash" is "burn"; allowed: exit, kill, panic or panic_elsewhere`,
+		`{"exit_code": 256}`:        `parameter "exit_code" is 256`,
+		`{"sleep": -1}`:             `parameter "sleep" is -1; allowed: a number from 0 to 1000000000`,
+		`{"noise": -1}`:             `parameter "noise" is -1`,
 		`{"metrics": {"score": 1}}`: `two metrics have the name "score"`,
-		`{"score_metric": ""}`:      `name is empty`,
-		`3`:                         `no JSON object`,
+		`{"score_metric": ""}`:      `parameter "score_metric" is ""; allowed: a text that is not empty`,
+		`{"metrics": {"": 1}}`:      `name is empty`,
+		`3`:                         `the parameters are 3; allowed: a map`,
 	} {
 		_, trainable, run := start(t, `{}`, params)
 		if err := run.Train(t.Context(), trainable); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("parameters %s: error = %v, want %q", params, err, want)
 		}
 		options := strings.ReplaceAll(want, "parameter", "option")
-		options, _, _ = strings.Cut(options, "; known")
 		if _, _, err := Plugin.Open([]byte(params)); err == nil || !strings.Contains(err.Error(), options) {
 			t.Errorf("options %s: error = %v, want %q", params, err, options)
 		}

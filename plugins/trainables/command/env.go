@@ -23,7 +23,7 @@ func (o *options) baseEnv() map[string]string {
 			env[name] = value
 		}
 	}
-	if o.inherit() && env["PYTHONUNBUFFERED"] == "" {
+	if o.InheritEnv && env["PYTHONUNBUFFERED"] == "" {
 		// Else Python keeps printed results to itself until it ends.
 		env["PYTHONUNBUFFERED"] = "1"
 	}
@@ -35,7 +35,7 @@ func (o *options) baseEnv() map[string]string {
 
 func (o *options) userEnv() []string {
 	if o.Environ != nil {
-		return o.Environ
+		return *o.Environ
 	}
 	return os.Environ()
 }
@@ -46,7 +46,7 @@ func (o *options) passes(name string) bool {
 		o.Workers && slices.Contains(gangVariables, name):
 		return false
 	}
-	return o.inherit() || slices.Contains(shortList, name)
+	return o.InheritEnv || slices.Contains(shortList, name)
 }
 
 func flat(env map[string]string) []string {

@@ -145,7 +145,7 @@ func (a *attempt) launchOther(file string, env []string, rank int) error {
 }
 
 // openLogs opens files named as rank 0's, with the rank added.
-func (w *worker) openLogs(dir string, names *logFiles) (err error) {
+func (w *worker) openLogs(dir string, names logFiles) (err error) {
 	of := func(name string) string {
 		if name == "" {
 			return ""

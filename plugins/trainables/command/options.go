@@ -1,9 +1,6 @@
 package command
 
 import (
-	"bytes"
-	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -14,75 +11,90 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/plugins/sdk/channel"
+	"github.com/tunehost/tunehost/plugins/sdk/option"
 )
 
-//go:embed options.schema.json
-var schema []byte
-
-// options are as the schema describes them.
 type options struct {
-	Command    []string          `json:"command"`
-	Env        map[string]string `json:"env"`
-	InheritEnv *bool             `json:"inherit_env"`
-	Environ    []string          `json:"environ"`
-	Metrics    map[string]string `json:"metrics"`
-	Objectives []string          `json:"objectives"`
-	Parameters []string          `json:"parameters"`
-	Log        *logFiles         `json:"log"`
-	Deadline   float64           `json:"deadline"`
-	BaseDir    string            `json:"base_dir"`
-	CWD        string            `json:"cwd"`
-	Workers    bool              `json:"workers"`
+	Command    []string
+	Env        map[string]string
+	InheritEnv bool
+	Environ    *[]string
+	Metrics    map[string]string
+	Objectives []string
+	Parameters *[]string
+	Log        logFiles
+	Deadline   float64
+	BaseDir    string
+	CWD        string
+	Workers    bool
 }
 
 // logFiles are names in the trial's directory; "" keeps no log.
-type logFiles struct {
-	Stdout string `json:"stdout"`
-	Stderr string `json:"stderr"`
-}
+type logFiles struct{ Stdout, Stderr string }
 
-var defaultLog = logFiles{Stdout: "stdout", Stderr: "stderr"}
-
-// UnmarshalJSON takes true and false too.
-func (l *logFiles) UnmarshalJSON(b []byte) error {
-	var on bool
-	if json.Unmarshal(b, &on) == nil {
-		*l = logFiles{}
-		if on {
-			*l = defaultLog
-		}
-		return nil
+var declared = option.Declare(func(o *options) []option.Option {
+	texts, textsByName := option.List(option.Text()), option.Map(option.Text())
+	return []option.Option{
+		option.Of("command", &o.Command, nil, option.Sized(texts, 1, 0),
+			"The program and its arguments. {NAME} is a parameter's value, {params} the path of params.json, "+
+				"{flags} all parameters as --NAME=VALUE; braces around anything that is no name are literal, "+
+				"{{ and }} are braces. Names of existing files are relative to base_dir.").Required(),
+		option.Of("env", &o.Env, nil, textsByName,
+			"Variables for the program beside those of tunehost."),
+		option.Bool("inherit_env", &o.InheritEnv, true,
+			"Give the program the user's environment; else only PATH, HOME, LANG, TMPDIR and env."),
+		option.Of("environ", &o.Environ, nil, option.OrNull(texts),
+			"The user's environment, NAME=VALUE each. Filled in by the host; without it, this process's own."),
+		option.Of("metrics", &o.Metrics, nil, textsByName,
+			"Regular expressions that find metrics in lines of stdout; the first group is the number."),
+		option.Of("objectives", &o.Objectives, nil, texts,
+			"Metrics of which a printed result must have one; none: any number makes a result. Filled in by the host."),
+		option.Of("parameters", &o.Parameters, nil, option.OrNull(texts),
+			"All parameters of the space, so that misspelt placeholders are found before the start "+
+				"and those that a trial lacks are empty. Filled in by the host."),
+		option.Of("log", &o.Log, logs(true), option.Or(option.Object(declareLog), option.Truth(), logs),
+			"Files in the trial's directory for what the program writes; the same name for both makes it one file."),
+		option.Float("deadline", &o.Deadline, 0, option.From(0).To(maxSeconds),
+			"Seconds of silence (no output, no report) after which the trial has failed; 0: any."),
+		option.String("base_dir", &o.BaseDir, "",
+			"Directory of the experiment file. Filled in by the host; without it, the working directory."),
+		option.String("cwd", &o.CWD, "",
+			"Directory in which the program is started, relative to base_dir; the trial's own by default."),
+		option.Bool("workers", &o.Workers, false,
+			"Start the command once for each bundle that a trial is granted. "+
+				"Filled in by the host, from placement.workers."),
 	}
-	type plain logFiles
-	return strict(b, (*plain)(l))
+})
+
+func declareLog(l *logFiles) []option.Option {
+	return []option.Option{
+		option.String("stdout", &l.Stdout, "", "The file for stdout; empty: none."),
+		option.String("stderr", &l.Stderr, "", "The file for stderr; empty: none."),
+	}
 }
 
-func strict(b []byte, v any) error {
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	return d.Decode(v)
+// logs are the files of a log that is on or off.
+func logs(on bool) logFiles {
+	if on {
+		return logFiles{"stdout", "stderr"}
+	}
+	return logFiles{}
 }
 
 func parseOptions(b []byte) (*options, error) {
-	o := &options{}
-	if err := strict(b, o); err != nil {
-		return nil, fmt.Errorf("trainable command: options: %w", err)
+	o, err := declared.Read(b)
+	if err == nil {
+		err = o.check()
 	}
-	if o.Log == nil {
-		o.Log = &logFiles{Stdout: defaultLog.Stdout, Stderr: defaultLog.Stderr}
-	}
-	if err := o.check(); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("trainable command: %w", err)
 	}
-	return o, nil
+	return &o, nil
 }
 
 func (o *options) check() error {
-	if len(o.Command) == 0 || o.Command[0] == "" {
+	if o.Command[0] == "" {
 		return errors.New("command is empty: write [PROGRAM, ARGUMENT, ...]")
-	}
-	if !(o.Deadline >= 0 && o.Deadline <= maxSeconds) {
-		return fmt.Errorf("deadline is %v: expected seconds from 0", o.Deadline)
 	}
 	for _, f := range []string{o.Log.Stdout, o.Log.Stderr} {
 		if err := checkLogName(f); err != nil {
@@ -123,8 +135,6 @@ func (o *options) checkEnv() error {
 	}
 	return nil
 }
-
-func (o *options) inherit() bool { return o.InheritEnv == nil || *o.InheritEnv }
 
 // pattern finds one metric in a line.
 type pattern struct {

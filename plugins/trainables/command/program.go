@@ -20,7 +20,7 @@ func Plugin() sdk.TrainablePlugin {
 		Info: sdk.Info{
 			Kind: sdk.KindTrainable, Name: "command", Version: "1.0.0",
 			Summary: "Any program in any language, started once for each trial.",
-			Options: schema,
+			Options: declared.Schema(),
 		},
 		Open: open,
 	}
@@ -101,7 +101,9 @@ func (p *program) value(values params, name, paramsPath string) (string, bool) {
 	return v, ok || p.o.Parameters != nil
 }
 
-func (p *program) isParameter(name string) bool { return slices.Contains(p.o.Parameters, name) }
+func (p *program) isParameter(name string) bool {
+	return p.o.Parameters != nil && slices.Contains(*p.o.Parameters, name)
+}
 
 // known says which names in braces are parameters.
 func (o *options) known() func(name string) bool {
@@ -109,7 +111,9 @@ func (o *options) known() func(name string) bool {
 		return nil
 	}
 	return func(name string) bool {
-		return slices.ContainsFunc(o.Parameters, func(p string) bool { return p == name || strings.ReplaceAll(p, "/", ".") == name })
+		return slices.ContainsFunc(*o.Parameters, func(p string) bool {
+			return p == name || strings.ReplaceAll(p, "/", ".") == name
+		})
 	}
 }
 

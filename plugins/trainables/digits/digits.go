@@ -1,19 +1,14 @@
 package digits
 
 import (
-	"bytes"
 	"context"
-	_ "embed"
-	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/option"
 )
-
-//go:embed options.json
-var optionsSchema []byte
 
 // Plugin is the trainable as the host serves it.
 var Plugin = sdk.TrainablePlugin{
@@ -22,15 +17,24 @@ var Plugin = sdk.TrainablePlugin{
 		Name:    "digits",
 		Version: "1.0.0",
 		Summary: "A neural network that learns to read handwritten digits, in a few milliseconds an epoch.",
-		Options: optionsSchema,
+		Options: declared.Schema(),
 	},
 	Open: open,
 }
 
 type options struct {
-	Validation float64 `json:"validation"`
-	SplitSeed  uint64  `json:"split_seed"`
+	Validation float64
+	SplitSeed  uint64
 }
+
+var declared = option.Declare(func(o *options) []option.Option {
+	return []option.Option{
+		option.Float("validation", &o.Validation, 0.25, option.From(0.05).To(0.95),
+			"Share of the images held out for validation; the rest is trained on."),
+		option.Int("split_seed", &o.SplitSeed, 0, option.Any(),
+			"Seed of the split into training and validation images, the same for all trials."),
+	}
+})
 
 // trainable is shared by the trials of a process, which only read it.
 type trainable struct {
@@ -38,14 +42,9 @@ type trainable struct {
 }
 
 func open(object []byte) (sdk.Trainable, sdk.TrainableTraits, error) {
-	o := options{Validation: 0.25}
-	decoder := json.NewDecoder(bytes.NewReader(object))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&o); err != nil {
-		return nil, sdk.TrainableTraits{}, fmt.Errorf("digits: options: %w", err)
-	}
-	if !(o.Validation >= 0.05 && o.Validation <= 0.95) {
-		return nil, sdk.TrainableTraits{}, fmt.Errorf("digits: option validation is %v: want 0.05 to 0.95", o.Validation)
+	o, err := declared.Read(object)
+	if err != nil {
+		return nil, sdk.TrainableTraits{}, err
 	}
 	all, err := load()
 	if err != nil {

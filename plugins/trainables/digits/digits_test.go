@@ -195,15 +195,15 @@ func TestCancelledContextStops(t *testing.T) {
 
 func TestRefusesParameters(t *testing.T) {
 	for params, want := range map[string]string{
-		`{"unitz": 3, "lr": 1}`: `unknown parameters ["unitz"]; known are activation, batch, dropout, epochs, layers, lr, momentum, optimizer, units, weight_decay`,
-		`{"lr": 0}`:             `parameter "lr" is 0: want a number above 0`,
+		`{"unitz": 3, "lr": 1}`: `unknown parameter "unitz"; known: lr, momentum, weight_decay, dropout, layers, `,
+		`{"lr": 0}`:             `parameter "lr" is 0; allowed: a number above 0`,
 		`{"lr": "fast"}`:        `parameter "lr" is "fast"`,
 		`{"lr": null}`:          `parameter "lr" is null`,
-		`{"momentum": 1}`:       `want a number of at least 0 and below 1`,
-		`{"units": 2.5}`:        `parameter "units" is 2.5: want an integer from 1 to 1024`,
-		`{"layers": 4}`:         `want an integer from 1 to 3`,
-		`{"optimizer": "rms"}`:  `want "sgd" or "adam"`,
-		`[1]`:                   `no JSON object`,
+		`{"momentum": 1}`:       `allowed: a number from 0 and below 1`,
+		`{"units": 2.5}`:        `parameter "units" is 2.5; allowed: a whole number from 1 to 1024`,
+		`{"layers": 4}`:         `allowed: a whole number from 1 to 3`,
+		`{"optimizer": "rms"}`:  `allowed: sgd or adam`,
+		`[1]`:                   `the parameters are [1]; allowed: a map`,
 	} {
 		run, trainable := newRun(t, params)
 		err := run.Train(t.Context(), trainable)
@@ -215,7 +215,7 @@ func TestRefusesParameters(t *testing.T) {
 
 func TestRefusesOptions(t *testing.T) {
 	for options, want := range map[string]string{
-		`{"validation": 1}`: "option validation is 1",
+		`{"validation": 1}`: `option "validation" is 1; allowed: a number from 0.05 to 0.95`,
 		`{"splitseed": 1}`:  "splitseed",
 		`7`:                 "options",
 	} {

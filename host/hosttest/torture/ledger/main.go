@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/option"
 	"github.com/tunehost/tunehost/plugins/sdk/serve"
 )
 
@@ -24,17 +25,7 @@ var plugin = sdk.TrainablePlugin{
 		Name:    "ledger",
 		Version: "1.0.0",
 		Summary: "Trains nothing, and keeps a log of its own of what it has reported.",
-		Options: []byte(`{
-  "type": "object",
-  "additionalProperties": false,
-  "required": ["log"],
-  "properties": {
-    "log": {"type": "string", "description": "folder of the logs, one for each trial"},
-    "iterations": {"type": "integer", "minimum": 1, "default": 9},
-    "sleep": {"type": "number", "minimum": 0, "default": 0.03, "description": "seconds before each result"},
-    "bytes": {"type": "integer", "minimum": 0, "default": 20000, "description": "of a checkpoint"}
-  }
-}`),
+		Options: declared.Schema(),
 	},
 	Open: open,
 }
@@ -42,15 +33,24 @@ var plugin = sdk.TrainablePlugin{
 func main() { serve.Trainable(plugin) }
 
 type trainable struct {
-	Log        string  `json:"log"`
-	Iterations uint64  `json:"iterations"`
-	Sleep      float64 `json:"sleep"`
-	Bytes      int     `json:"bytes"`
+	Log        string
+	Iterations uint64
+	Sleep      float64
+	Bytes      int
 }
 
-func open(options []byte) (sdk.Trainable, sdk.TrainableTraits, error) {
-	t := &trainable{Iterations: 9, Sleep: 0.03, Bytes: 20000}
-	return t, sdk.TrainableTraits{Reusable: true, Saves: true}, sdk.ReadOptions(options, t)
+var declared = option.Declare(func(t *trainable) []option.Option {
+	return []option.Option{
+		option.String("log", &t.Log, "", "Folder of the logs, one for each trial.").Required(),
+		option.Int("iterations", &t.Iterations, 9, option.From(1), "Results of a trial."),
+		option.Float("sleep", &t.Sleep, 0.03, option.From(0), "Seconds before each result."),
+		option.Int("bytes", &t.Bytes, 20000, option.From(0), "Size of a checkpoint."),
+	}
+})
+
+func open(text []byte) (sdk.Trainable, sdk.TrainableTraits, error) {
+	t, err := declared.Read(text)
+	return &t, sdk.TrainableTraits{Reusable: true, Saves: true}, err
 }
 
 // Train implements sdk.Trainable.

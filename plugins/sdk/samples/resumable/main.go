@@ -16,6 +16,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/option"
 	"github.com/tunehost/tunehost/plugins/sdk/serve"
 )
 
@@ -24,26 +25,24 @@ var descent = sdk.TrainablePlugin{
 		Name:    "descent-resumable",
 		Version: "1.0.0",
 		Summary: "Descends on Rosenbrock's function, and can go on from a checkpoint.",
-		Options: []byte(`{
-  "type": "object",
-  "additionalProperties": false,
-  "properties": {
-    "epochs": {"type": "integer", "minimum": 1, "default": 27, "description": "how many steps"}
-  }
-}`),
+		Options: declared.Schema(),
 	},
 	Open: open,
 }
 
 func main() { serve.Trainable(descent) }
 
-type trainable struct {
-	Epochs uint64 `json:"epochs"`
-}
+type trainable struct{ Epochs uint64 }
 
-func open(options []byte) (sdk.Trainable, sdk.TrainableTraits, error) {
-	t := &trainable{Epochs: 27}
-	return t, sdk.TrainableTraits{Reusable: true, Shared: true, Saves: true}, sdk.ReadOptions(options, t)
+var declared = option.Declare(func(t *trainable) []option.Option {
+	return []option.Option{
+		option.Int("epochs", &t.Epochs, 27, option.From(1), "How many steps."),
+	}
+})
+
+func open(text []byte) (sdk.Trainable, sdk.TrainableTraits, error) {
+	t, err := declared.Read(text)
+	return &t, sdk.TrainableTraits{Reusable: true, Shared: true, Saves: true}, err
 }
 
 // Train implements sdk.Trainable.

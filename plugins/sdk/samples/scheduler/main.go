@@ -14,6 +14,7 @@ import (
 	"slices"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/option"
 	"github.com/tunehost/tunehost/plugins/sdk/serve"
 )
 
@@ -22,13 +23,7 @@ var halfway = sdk.SchedulerPlugin{
 		Name:    "halfway",
 		Version: "1.0.0",
 		Summary: "Stops trials that are worse than the median at one iteration.",
-		Options: []byte(`{
-  "type": "object",
-  "additionalProperties": false,
-  "properties": {
-    "at": {"type": "integer", "minimum": 1, "default": 5, "description": "the iteration at which trials are compared"}
-  }
-}`),
+		Options: declared.Schema(),
 	},
 	Open: open,
 }
@@ -38,15 +33,22 @@ func main() { serve.Scheduler(halfway) }
 // fewest is how many other trials must have been there.
 const fewest = 3
 
-type scheduler struct {
-	At uint64 `json:"at"`
+type options struct{ At uint64 }
 
+var declared = option.Declare(func(o *options) []option.Option {
+	return []option.Option{
+		option.Int("at", &o.At, 5, option.From(1), "The iteration at which trials are compared."),
+	}
+})
+
+type scheduler struct {
+	options
 	losses map[uint32]float64 // of each trial at the iteration
 }
 
-func open(_ sdk.Problem, options []byte) (sdk.Scheduler, sdk.Traits, error) {
-	s := &scheduler{At: 5, losses: map[uint32]float64{}}
-	return s, sdk.Traits{}, sdk.ReadOptions(options, s)
+func open(_ sdk.Problem, text []byte) (sdk.Scheduler, sdk.Traits, error) {
+	o, err := declared.Read(text)
+	return &scheduler{o, map[uint32]float64{}}, sdk.Traits{}, err
 }
 
 // Decide implements sdk.Scheduler.

@@ -12,6 +12,7 @@ import (
 	"math"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/option"
 	"github.com/tunehost/tunehost/plugins/sdk/serve"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -21,15 +22,7 @@ var climber = sdk.SearcherPlugin{
 		Name:    "climber",
 		Version: "1.0.0",
 		Summary: "Takes small random steps from the best point so far.",
-		Options: []byte(`{
-  "type": "object",
-  "additionalProperties": false,
-  "properties": {
-    "start": {"type": "integer", "minimum": 1, "default": 10, "description": "random points before the first step"},
-    "step": {"type": "number", "exclusiveMinimum": 0, "maximum": 1, "default": 0.1,
-      "description": "the standard deviation of a step, in units of each parameter's range"}
-  }
-}`),
+		Options: declared.Schema(),
 	},
 	Open: open,
 }
@@ -39,10 +32,22 @@ func main() { serve.Searcher(climber) }
 // maxPoints is the size up to which the points of a finite space are remembered.
 const maxPoints = 1 << 16
 
-type searcher struct {
-	Start uint32  `json:"start"`
-	Step  float64 `json:"step"`
+type options struct {
+	Start uint32
+	Step  float64
+}
 
+var declared = option.Declare(func(o *options) []option.Option {
+	return []option.Option{
+		option.Int("start", &o.Start, 10, option.From(1),
+			"How many points are random before the first step."),
+		option.Float("step", &o.Step, 0.1, option.Above(0).To(1),
+			"The standard deviation of a step, in units of each parameter's range."),
+	}
+})
+
+type searcher struct {
+	options
 	space *space.Space
 	seen  *space.Seen
 
@@ -51,15 +56,15 @@ type searcher struct {
 	loss   float64
 }
 
-func open(problem sdk.Problem, options []byte) (sdk.Searcher, sdk.Traits, error) {
-	s := &searcher{Start: 10, Step: 0.1, space: problem.Space, points: map[uint32]space.Point{}, loss: math.Inf(1)}
-	if err := sdk.ReadOptions(options, s); err != nil {
+func open(problem sdk.Problem, text []byte) (sdk.Searcher, sdk.Traits, error) {
+	o, err := declared.Read(text)
+	if err != nil {
 		return nil, sdk.Traits{}, err
 	}
-	if err := s.space.Validate(); err != nil {
+	if err := problem.Space.Validate(); err != nil {
 		return nil, sdk.Traits{}, err
 	}
-	var err error
+	s := &searcher{options: o, space: problem.Space, points: map[uint32]space.Point{}, loss: math.Inf(1)}
 	s.seen, err = space.NewSeen(s.space, maxPoints)
 	return s, sdk.Traits{}, err
 }

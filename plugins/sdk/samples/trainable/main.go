@@ -13,6 +13,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/option"
 	"github.com/tunehost/tunehost/plugins/sdk/serve"
 )
 
@@ -21,26 +22,24 @@ var descent = sdk.TrainablePlugin{
 		Name:    "descent",
 		Version: "1.0.0",
 		Summary: "Descends on Rosenbrock's function with parameters lr and momentum.",
-		Options: []byte(`{
-  "type": "object",
-  "additionalProperties": false,
-  "properties": {
-    "epochs": {"type": "integer", "minimum": 1, "default": 27, "description": "how many steps"}
-  }
-}`),
+		Options: declared.Schema(),
 	},
 	Open: open,
 }
 
 func main() { serve.Trainable(descent) }
 
-type trainable struct {
-	Epochs int `json:"epochs"`
-}
+type trainable struct{ Epochs int }
 
-func open(options []byte) (sdk.Trainable, sdk.TrainableTraits, error) {
-	t := &trainable{Epochs: 27}
-	return t, sdk.TrainableTraits{Reusable: true, Shared: true}, sdk.ReadOptions(options, t)
+var declared = option.Declare(func(t *trainable) []option.Option {
+	return []option.Option{
+		option.Int("epochs", &t.Epochs, 27, option.From(1), "How many steps."),
+	}
+})
+
+func open(text []byte) (sdk.Trainable, sdk.TrainableTraits, error) {
+	t, err := declared.Read(text)
+	return &t, sdk.TrainableTraits{Reusable: true, Shared: true}, err
 }
 
 // Train implements sdk.Trainable.

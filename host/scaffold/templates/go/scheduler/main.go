@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/option"
 	"github.com/tunehost/tunehost/plugins/sdk/serve"
 )
 
@@ -23,37 +24,34 @@ var plugin = sdk.SchedulerPlugin{
 		Name:    "scaffold-name",
 		Version: "0.1.0",
 		Summary: "Stops trials that are worse than the median of the others.",
-		// What users may write beside the name; tunehost checks it for you.
-		Options: []byte(`{
-  "type": "object",
-  "additionalProperties": false,
-  "properties": {
-    "grace": {
-      "type": "integer", "minimum": 1, "default": 2,
-      "description": "iterations before which no trial is stopped"
-    },
-    "others": {
-      "type": "integer", "minimum": 1, "default": 3,
-      "description": "results of other trials that a result is compared with, at the least"
-    }
-  }
-}`),
+		Options: declared.Schema(),
 	},
 	Open: open,
 }
 
 type options struct {
-	Grace  uint64 `json:"grace"`
-	Others int    `json:"others"`
+	Grace  uint64
+	Others int
 }
+
+// declared are the options: tunehost checks what users write, and shows it in
+// `tunehost plugins describe`.
+var declared = option.Declare(func(o *options) []option.Option {
+	return []option.Option{
+		option.Int("grace", &o.Grace, 2, option.From(1),
+			"Iterations before which no trial is stopped."),
+		option.Int("others", &o.Others, 3, option.From(1),
+			"How many other trials' results a result is compared with, at the least."),
+	}
+})
 
 // open is called once, before anything else.
 func open(_ sdk.Problem, text []byte) (sdk.Scheduler, sdk.Traits, error) {
-	s := &scheduler{options: options{Grace: 2, Others: 3}, last: map[uint32]uint64{}, losses: map[uint64][]float64{}}
-	if err := sdk.ReadOptions(text, &s.options); err != nil {
+	o, err := declared.Read(text)
+	if err != nil {
 		return nil, sdk.Traits{}, err
 	}
-	return s, sdk.Traits{}, nil
+	return &scheduler{options: o, last: map[uint32]uint64{}, losses: map[uint64][]float64{}}, sdk.Traits{}, nil
 }
 
 type scheduler struct {

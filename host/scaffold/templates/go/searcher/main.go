@@ -11,6 +11,7 @@ import (
 	"math"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/option"
 	"github.com/tunehost/tunehost/plugins/sdk/serve"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -23,29 +24,28 @@ var plugin = sdk.SearcherPlugin{
 		Name:    "scaffold-name",
 		Version: "0.1.0",
 		Summary: "Draws points at random, every other one near the best so far.",
-		// What users may write beside the name; tunehost checks it for you.
-		Options: []byte(`{
-  "type": "object",
-  "additionalProperties": false,
-  "properties": {
-    "spread": {
-      "type": "number", "exclusiveMinimum": 0, "maximum": 1, "default": 0.2,
-      "description": "how far a step from the best may go, as a part of each parameter's range"
-    }
-  }
-}`),
+		Options: declared.Schema(),
 	},
 	Open: open,
 }
 
 type options struct {
-	Spread float64 `json:"spread"`
+	Spread float64
 }
+
+// declared are the options: tunehost checks what users write, and shows it in
+// `tunehost plugins describe`.
+var declared = option.Declare(func(o *options) []option.Option {
+	return []option.Option{
+		option.Float("spread", &o.Spread, 0.2, option.Above(0).To(1),
+			"How far a step from the best may go, as a part of each parameter's range."),
+	}
+})
 
 // open is called once, before anything else.
 func open(problem sdk.Problem, text []byte) (sdk.Searcher, sdk.Traits, error) {
-	o := options{Spread: 0.2}
-	if err := sdk.ReadOptions(text, &o); err != nil {
+	o, err := declared.Read(text)
+	if err != nil {
 		return nil, sdk.Traits{}, err
 	}
 	seen, err := space.NewSeen(problem.Space, most)

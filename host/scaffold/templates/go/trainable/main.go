@@ -11,6 +11,7 @@ import (
 	"fmt"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/option"
 	"github.com/tunehost/tunehost/plugins/sdk/serve"
 )
 
@@ -22,29 +23,27 @@ var plugin = sdk.TrainablePlugin{
 		Name:    "scaffold-name",
 		Version: "0.1.0",
 		Summary: "Walks down a parabola.",
-		// What users may write under options; tunehost checks it for you.
-		Options: []byte(`{
-  "type": "object",
-  "additionalProperties": false,
-  "properties": {
-    "epochs": {
-      "type": "integer", "minimum": 1, "default": 10,
-      "description": "results of each trial"
-    }
-  }
-}`),
+		Options: declared.Schema(),
 	},
 	Open: open,
 }
 
 type options struct {
-	Epochs uint64 `json:"epochs"`
+	Epochs uint64
 }
+
+// declared are the options: tunehost checks what users write, and shows it in
+// `tunehost plugins describe`.
+var declared = option.Declare(func(o *options) []option.Option {
+	return []option.Option{
+		option.Int("epochs", &o.Epochs, 10, option.From(1), "How many results each trial has."),
+	}
+})
 
 // open is called once for each process.
 func open(text []byte) (sdk.Trainable, sdk.TrainableTraits, error) {
-	o := options{Epochs: 10}
-	if err := sdk.ReadOptions(text, &o); err != nil {
+	o, err := declared.Read(text)
+	if err != nil {
 		return nil, sdk.TrainableTraits{}, err
 	}
 	train := func(ctx context.Context, run sdk.Run) error { return train(ctx, run, o) }

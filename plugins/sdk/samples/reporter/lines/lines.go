@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/option"
 )
 
 // Plugin is the reporter as it is served.
@@ -23,23 +24,23 @@ var Plugin = sdk.ReporterPlugin{
 	Info: sdk.Info{
 		Kind: sdk.KindReporter, Name: "lines", Version: "1.0.0",
 		Summary: "Appends what happens to a file, as JSON lines.",
-		Options: []byte(`{
-  "type": "object",
-  "additionalProperties": false,
-  "properties": {
-    "file": {"type": "string", "minLength": 1, "default": "events.jsonl",
-      "description": "the file, relative to the experiment's directory"}
-  }
-}`),
+		Options: declared.Schema(),
 	},
 	Open: open,
 }
 
-func open(e sdk.Experiment, options []byte) (sdk.Reporter, uint64, error) {
-	o := struct {
-		File string `json:"file"`
-	}{"events.jsonl"}
-	if err := sdk.ReadOptions(options, &o); err != nil {
+type options struct{ File string }
+
+var declared = option.Declare(func(o *options) []option.Option {
+	return []option.Option{
+		option.Of("file", &o.File, "events.jsonl", option.NonEmpty(),
+			"The file, relative to the experiment's directory."),
+	}
+})
+
+func open(e sdk.Experiment, text []byte) (sdk.Reporter, uint64, error) {
+	o, err := declared.Read(text)
+	if err != nil {
 		return nil, 0, err
 	}
 	if !filepath.IsAbs(o.File) {
