@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -28,8 +27,6 @@ func init() {
 	}
 }
 
-var pluginName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
-
 // info is what the plugin says about itself.
 func (s *subject) info() (sdk.Info, error) {
 	p, err := s.plugin()
@@ -46,7 +43,7 @@ func describe(s *subject) error {
 		return err
 	case info.Kind != s.kind:
 		return wanted(fmt.Sprintf("the kind %q", s.kind), "%q", info.Kind)
-	case !pluginName.MatchString(info.Name):
+	case !sdk.IsName(info.Name):
 		return wanted("a name of lower case letters, digits and dashes", "%q", info.Name)
 	case info.Version == "":
 		return wanted("a version", "none")

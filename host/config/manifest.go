@@ -4,6 +4,8 @@ import (
 	"path"
 	"regexp"
 	"strings"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
 // ManifestFile is the name of the file that makes a folder a plugin.
@@ -11,7 +13,7 @@ const ManifestFile = "plugin.yaml"
 
 // Manifest is a checked plugin.yaml.
 type Manifest struct {
-	// Kind is searcher, scheduler or trainable.
+	// Kind is one of [sdk.Kinds].
 	Kind string
 	// Name is what users write in the experiment file.
 	Name             string
@@ -49,9 +51,8 @@ func (m *Manifest) PosOf(key string) Pos {
 
 var (
 	pluginName = &scalar{expected: "lower case letters, digits and dashes",
-		ok:   func(n *node) bool { return n.kind <= textKind && pluginNameForm.MatchString(n.text) },
-		json: map[string]any{"type": "string", "pattern": pluginNameForm.String()}, norm: asText}
-	pluginNameForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+		ok:   func(n *node) bool { return n.kind <= textKind && sdk.IsName(n.text) },
+		json: map[string]any{"type": "string", "pattern": sdk.NamePattern}, norm: asText}
 
 	checksum = &scalar{expected: "a SHA-256: 64 hexadecimal digits",
 		ok:   func(n *node) bool { return n.kind <= textKind && checksumForm.MatchString(n.text) },
@@ -81,9 +82,17 @@ func isBelow(file string) bool {
 	return file != "" && !path.IsAbs(file) && clean != "." && clean != ".." && !strings.HasPrefix(clean, "../")
 }
 
+// kindNames are the kinds of plugins as the file writes them.
+func kindNames() (names []string) {
+	for _, k := range sdk.Kinds() {
+		names = append(names, string(k))
+	}
+	return names
+}
+
 var manifest = &object{
 	keys: []key{
-		{name: "kind", what: "what it is", shape: oneOf("searcher", "scheduler", "trainable")},
+		{name: "kind", what: "what it is", shape: oneOf(kindNames()...)},
 		{name: "name", what: "what users write in the experiment file", shape: pluginName},
 		{name: "version", what: "its version", shape: word},
 		{name: "summary", what: "one sentence for lists", shape: text},

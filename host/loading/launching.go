@@ -30,7 +30,7 @@ func Launch(ctx context.Context, plugins *bundled.Registry, p *folder.Plugin, c 
 	if c.Kind != "" {
 		return launchModule(ctx, plugins, p, c, b)
 	}
-	for _, c.Kind = range moduleKinds {
+	for _, c.Kind = range sdk.ModuleKinds() {
 		running, err := launchModule(ctx, plugins, p, c, b)
 		if err == nil || !process.IsOtherKind(err) {
 			return running, err
@@ -38,9 +38,6 @@ func Launch(ctx context.Context, plugins *bundled.Registry, p *folder.Plugin, c 
 	}
 	return nil, fmt.Errorf("%s is no searcher, scheduler or trainable", p.Module)
 }
-
-// moduleKinds are those that modules may be of.
-var moduleKinds = []sdk.Kind{sdk.KindSearcher, sdk.KindScheduler, sdk.KindTrainable}
 
 // launchModule starts a sandbox for a module.
 func launchModule(ctx context.Context, plugins *bundled.Registry, p *folder.Plugin, c process.Config, b Box) (plugin.Plugin, error) {

@@ -18,12 +18,12 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/tunehost/tunehost/host/nearest"
 	"github.com/tunehost/tunehost/plugins"
+	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
 //go:embed templates
@@ -84,11 +84,11 @@ func (p Plugin) Make() error {
 			return err
 		}
 	}
-	sdk, ok := plugins.SDK(p.Language)
+	source, ok := plugins.SDK(p.Language)
 	if !ok {
 		return fmt.Errorf("this tunehost has no SDK for %s", p.Language)
 	}
-	return sdk.Each(func(file string, content []byte) error { return p.write(path.Join("sdk", file), content) })
+	return source.Each(func(file string, content []byte) error { return p.write(path.Join("sdk", file), content) })
 }
 
 // layers are the folders of templates, later ones over earlier ones.
@@ -114,12 +114,10 @@ func unknown(flag, got string, known []string) error {
 	return fmt.Errorf("%s %q: expected %s%s", flag, got, strings.Join(known, ", "), nearest.Hint(got, known))
 }
 
-var nameForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
-
 // name is that given, or the folder's.
 func (p Plugin) name() (string, error) {
 	if p.Name != "" {
-		if !nameForm.MatchString(p.Name) {
+		if !sdk.IsName(p.Name) {
 			return "", fmt.Errorf("--name %q: expected lower case letters, digits and dashes", p.Name)
 		}
 		return p.Name, nil
@@ -129,7 +127,7 @@ func (p Plugin) name() (string, error) {
 		return "", err
 	}
 	name := strings.NewReplacer("_", "-", " ", "-", ".", "-").Replace(strings.ToLower(filepath.Base(dir)))
-	if !nameForm.MatchString(name) {
+	if !sdk.IsName(name) {
 		return "", fmt.Errorf("%s: a plugin cannot be named after this folder: give it a --name of lower case letters, digits and dashes", p.Dir)
 	}
 	return name, nil

@@ -26,9 +26,6 @@ func (p *Process) Describe(context.Context) (sdk.Info, error) { return p.infos[0
 // one for each kind that it serves. It can be opened as the first.
 func (p *Process) Infos() []sdk.Info { return p.infos }
 
-// kinds are those that a process can serve.
-var kinds = []sdk.Kind{sdk.KindSearcher, sdk.KindScheduler, sdk.KindTrainable}
-
 // identify asks the plugin what it is.
 func (p *Process) identify(ctx context.Context) error {
 	if p.config.Kind != "" {
@@ -36,7 +33,7 @@ func (p *Process) identify(ctx context.Context) error {
 		p.infos = []sdk.Info{wire.InfoFromProto(info)}
 		return err
 	}
-	for _, kind := range kinds {
+	for _, kind := range sdk.Kinds() {
 		info, err := p.describe(ctx, kind)
 		if err != nil && status.Code(err) != codes.Unimplemented {
 			return err

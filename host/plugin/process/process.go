@@ -80,7 +80,7 @@ func (c *Config) title() string {
 // kind is what the program was taken for.
 func (c *Config) kind() string {
 	if c.Kind == "" {
-		return "searcher, scheduler or trainable"
+		return sdk.AnyKind()
 	}
 	return string(c.Kind)
 }

@@ -157,7 +157,7 @@ func TestSearcher(t *testing.T) {
 			t.Errorf("%d points of 12: %v", len(points), points)
 		}
 		_, err := start().OpenSearcher(t.Context(), sdk.Problem{Space: finite}, []byte(`{"stepp": 1}`), nil)
-		if plugin.FailureOf(err) != plugin.Refused || !strings.Contains(err.Error(), `unknown field "stepp"`) {
+		if plugin.FailureOf(err) != plugin.Refused || !strings.Contains(err.Error(), `unknown option "stepp"; known: start, step`) {
 			t.Error(err)
 		}
 	})

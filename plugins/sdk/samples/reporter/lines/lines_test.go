@@ -87,7 +87,7 @@ func TestRefuses(t *testing.T) {
 	for options, want := range map[string]string{
 		`{"file": "notes"}`: "none of this reporter's",
 		`{"file": "no/x"}`:  "no such file",
-		`{"files": "x"}`:    `unknown field "files"`,
+		`{"files": "x"}`:    `unknown option "files"; known: file`,
 	} {
 		if _, _, err := Plugin.Open(sdk.Experiment{Dir: dir}, []byte(options)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", options, err, want)
