@@ -34,6 +34,7 @@ const (
 	//     (B-037), and where the trial fails before it, from its next start on.
 	//   - A trial that never ran is told apart when the experiment ends.
 	//   - fail_fast: raise kills what runs (B-073).
+	//   - An interrupt does not change the end of an experiment that is ending for good.
 	//   - A trial that took over a checkpoint which left nothing to train says so.
 	RulesV2
 

@@ -92,6 +92,11 @@ func (m *Machine) resettable(e *TrialReset) bool {
 // neverStarted: the trial was ended while it waited for its first start.
 func (m *Machine) neverStarted(t *trial) bool { return t.state == Terminated && t.attempt == 0 }
 
-func (e *Interrupted) apply(m *Machine) { m.end(InterruptedByUser, "interrupted") }
+func (e *Interrupted) apply(m *Machine) {
+	if m.since(RulesV2) && m.endsForGood() {
+		return
+	}
+	m.end(InterruptedByUser, "interrupted")
+}
 
 func (e *PluginFailed) apply(m *Machine) { m.end(Failed, e.Error) }

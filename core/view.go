@@ -286,3 +286,7 @@ func (m *Machine) EachCheckpoint(f func(CheckpointRef)) {
 
 // Ending is how the experiment is coming to its end, and why; 0 while it is not.
 func (m *Machine) Ending() (Outcome, string) { return m.closing.outcome, m.closing.reason }
+
+// EndsForGood says whether the experiment is coming to an end after which no trial goes on
+// by itself: the user has stopped it, or it finishes before its time.
+func (m *Machine) EndsForGood() bool { return m.endsForGood() }

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// lastWord is how long a host that is told to leave at once has for its summary.
-const lastWord = time.Second
+// LastWord is how long a host that is told to leave at once has for its summary, or for
+// the end of trials that are killed.
+const LastWord = time.Second
 
 // Exit is how the user's signals reach a host at work: a table that it shows says so
 // itself, and a host that is to leave at once still says how the experiment stands. A
@@ -19,7 +20,15 @@ type Exit struct {
 	table bool // it has what out would
 	asked bool
 	text  string // what was said or would have been
-	sumUp func()
+	host  atWork // nil: no host is at work
+}
+
+// atWork is a host that runs an experiment.
+type atWork interface {
+	// sumUpNow says how the experiment stands, in any goroutine.
+	sumUpNow()
+	// endingForGood is how the experiment ends if the host leaves now.
+	endingForGood() (Ended, bool)
 }
 
 // NewExit says to out what there is to say while no host shows a table.
@@ -55,16 +64,16 @@ func (x *Exit) Now() {
 		return
 	}
 	x.mu.Lock()
-	sumUp := x.sumUp
+	host := x.host
 	x.mu.Unlock()
-	if sumUp == nil {
+	if host == nil {
 		return
 	}
 	said := make(chan struct{})
-	go func() { sumUp(); close(said) }()
+	go func() { host.sumUpNow(); close(said) }()
 	select {
 	case <-said:
-	case <-time.After(lastWord):
+	case <-time.After(LastWord):
 	}
 }
 
@@ -90,12 +99,27 @@ func (x *Exit) remind() {
 	}
 }
 
-// host sets what sums the experiment up, in any goroutine; nil: nothing does any more.
-func (x *Exit) host(sumUp func()) {
+// set sets the host that is at work; nil: none is any more.
+func (x *Exit) set(host atWork) {
 	if x == nil {
 		return
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.sumUp = sumUp
+	x.host = host
+}
+
+// EndingForGood is how the experiment ends if it is ending for good, as after `tunehost
+// stop`: an interrupt does not change that.
+func (x *Exit) EndingForGood() (Ended, bool) {
+	if x == nil {
+		return Ended{}, false
+	}
+	x.mu.Lock()
+	host := x.host
+	x.mu.Unlock()
+	if host == nil {
+		return Ended{}, false
+	}
+	return host.endingForGood()
 }

@@ -125,6 +125,17 @@ func (s *session) sumUpNow() {
 	})
 }
 
+// endingForGood implements atWork.
+func (s *session) endingForGood() (Ended, bool) {
+	st := s.board.Status()
+	for _, o := range []core.Outcome{core.StoppedByUser, core.Finished} {
+		if st.Ending == o.String() {
+			return Ended{Outcome: o, Reason: st.EndingWhy, Errored: st.Counts[core.Errored], Dir: s.dir.Path()}, true
+		}
+	}
+	return Ended{}, false
+}
+
 // end is what the last word says of any experiment.
 func (s *session) end() terminal.End {
 	end := terminal.End{Status: s.board.Status(), Dir: s.shortDir(), File: s.options.File, Args: s.options.args(),

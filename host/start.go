@@ -354,8 +354,8 @@ func (s *session) run(ctx context.Context) (Ended, error) {
 	}
 	s.startDrivers(turning)
 	s.sayPaused()
-	s.options.Exit.host(s.sumUpNow)
-	defer s.options.Exit.host(nil)
+	s.options.Exit.set(s)
+	defer s.options.Exit.set(nil)
 	deaf := s.listen(turning.Done())
 	go s.draw(turning)
 	interrupt := context.AfterFunc(ctx, func() { s.inbox.Post(&core.Interrupted{}) })

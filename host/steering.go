@@ -47,14 +47,40 @@ func (c *steering) Find(name string) (no uint32, err error) {
 func (c *steering) Stop(trial *uint32) error {
 	no, all := target(trial)
 	e := &core.StopRequested{Trial: no, All: all, Reason: "stopped by the user"}
-	if all {
-		return c.postLast(e)
+	if !all {
+		return c.postTo(e, no, "only what has not ended can be stopped", func(v core.View) bool { return !v.State.Final() })
 	}
-	return c.postTo(e, no, "only what has not ended can be stopped", func(v core.View) bool { return !v.State.Final() })
+	if err := c.unlessEnding(core.StoppedByUser); err != nil {
+		return err
+	}
+	return c.postLast(e)
 }
 
 // Interrupt implements control.Handler: as Ctrl-C does.
-func (c *steering) Interrupt() error { return c.postLast(&core.Interrupted{}) }
+func (c *steering) Interrupt() error {
+	if err := c.unlessEnding(core.InterruptedByUser); err != nil {
+		return err
+	}
+	return c.postLast(&core.Interrupted{})
+}
+
+// unlessEnding refuses to end an experiment in a way that would change nothing: what is
+// ending for good is not interrupted, and what is interrupted or fails is not stopped.
+func (c *steering) unlessEnding(as core.Outcome) error {
+	var ending core.Outcome
+	var forGood bool
+	if err := c.look(func(m *core.Machine) { ending, _ = m.Ending(); forGood = m.EndsForGood() }); err != nil {
+		return err
+	}
+	if ending <= as && !(forGood && as == core.InterruptedByUser) {
+		return nil
+	}
+	if forGood {
+		return fmt.Errorf("the experiment is ending already, and will be %s", ending)
+	}
+	return fmt.Errorf("the experiment is ending already, and will be %s; when it has ended, `tunehost resume DIR` goes on with it",
+		ending)
+}
 
 // Pause implements control.Handler.
 func (c *steering) Pause(trial *uint32, force bool) error {

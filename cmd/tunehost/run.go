@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -176,10 +177,6 @@ func (a *app) untilSignalled(exit *host.Exit, run func(context.Context) (host.En
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1)
 	defer signal.Stop(signals)
-	type end struct {
-		host.Ended
-		error
-	}
 	ended := make(chan end, 1)
 	go func() {
 		x, err := run(ctx)
@@ -192,15 +189,48 @@ func (a *app) untilSignalled(exit *host.Exit, run func(context.Context) (host.En
 		case s := <-signals:
 			switch {
 			case ctx.Err() == nil:
-				exit.Ask("tunehost: interrupting: the trials end in order; Ctrl-C once more leaves at once")
+				exit.Ask(interruptText(exit))
 				interrupt()
 			case s != syscall.SIGUSR1:
-				exit.Now()
-				a.engine.abort()
-				return host.Ended{}, exitError(exitInterrupted)
+				return a.leave(exit, ended)
 			}
 		}
 	}
+}
+
+// end is how a run has ended.
+type end struct {
+	host.Ended
+	error
+}
+
+// interruptText says what the first signal does.
+func interruptText(exit *host.Exit) string {
+	doing := "interrupting"
+	if x, ok := exit.EndingForGood(); ok {
+		doing = map[core.Outcome]string{core.StoppedByUser: "stopping", core.Finished: "ending"}[x.Outcome]
+	}
+	return "tunehost: " + doing + ": the trials end in order; Ctrl-C once more leaves at once"
+}
+
+// leave kills everything at once. An experiment that is ending for good ends that way: its
+// host records it, where that does not take long.
+func (a *app) leave(exit *host.Exit, ended <-chan end) (host.Ended, error) {
+	ending, forGood := exit.EndingForGood()
+	if !forGood {
+		exit.Now()
+		a.engine.abort()
+		return host.Ended{}, exitError(exitInterrupted)
+	}
+	a.engine.abort()
+	select {
+	case x := <-ended:
+		return x.Ended, x.error
+	case <-time.After(host.LastWord):
+	}
+	exit.Now()
+	a.engine.abort() // what was started since
+	return ending, nil
 }
 
 // ask asks a question that is answered with yes or no.

@@ -102,6 +102,9 @@ func nextSteps(s *view.Status, outOfTime bool) (list []string) {
 		}
 		list = append(list, next)
 	}
+	if n := s.Counts[core.Running]; n > 0 && s.State != view.Interrupted && s.State != view.Running {
+		list = append(list, fmt.Sprintf("`tunehost resume %s` records how the %s that was RUNNING has ended", dir, plural(n, "trial")))
+	}
 	if s.Paused {
 		next := "`tunehost unpause " + dir + "` goes on"
 		if s.State != view.Running {

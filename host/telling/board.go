@@ -100,9 +100,19 @@ func (b *Board) Leave() {
 	defer b.mu.Unlock()
 	if b.status.State == view.Running {
 		b.status.Elapsed = b.Running()
-		b.status.State, b.status.Reason, b.status.Ending = view.Interrupted, "", ""
+		b.status.State, b.status.Reason = leftAs(&b.status)
+		b.status.Ending, b.status.EndingWhy = "", ""
 	}
 	b.left = true
+}
+
+// leftAs is the state of an experiment whose host leaves before it has ended: what was
+// ending for good does not go on.
+func leftAs(s *report.Status) (state, reason string) {
+	if s.Ending == core.StoppedByUser.String() || s.Ending == core.Finished.String() {
+		return s.Ending, s.EndingWhy
+	}
+	return view.Interrupted, ""
 }
 
 // Write puts the machine's state on the board, unless it was written just now and

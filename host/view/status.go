@@ -14,8 +14,8 @@ const (
 	Interrupted = "interrupted"
 )
 
-// State is running while a host is at work, else how it ended; an experiment
-// whose host died is interrupted.
+// State is running while a host is at work, else how it ended. An experiment whose host
+// died is interrupted, unless it was ending for good: then nothing in it goes on.
 func (e *Experiment) State() string {
 	outcome, _ := e.Machine().Outcome()
 	switch {
@@ -23,6 +23,9 @@ func (e *Experiment) State() string {
 		return outcome.String()
 	case e.alive || e.runsOn != "":
 		return Running
+	case e.Machine().EndsForGood():
+		ending, _ := e.Machine().Ending()
+		return ending.String()
 	}
 	return Interrupted
 }
@@ -81,8 +84,11 @@ func (e *Experiment) Status(now time.Time) (Status, error) {
 	}
 	s.NeverStarted, s.Paused = m.NeverStarted(), m.Paused()
 	_, s.Reason = m.Outcome()
-	if ending, why := m.Ending(); s.State == Running && ending != 0 {
+	switch ending, why := m.Ending(); {
+	case s.State == Running && ending != 0:
 		s.Ending, s.Reason = ending.String(), why
+	case s.State == ending.String():
+		s.Reason = why
 	}
 	s.Resources = m.Usage()
 	switch s.State {
