@@ -11,13 +11,14 @@ import (
 	"strings"
 
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/points"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
 // doubtsOf are warnings of what is right in the file but surely not meant: those of
 // the file alone, and those of what is around it.
 func doubtsOf(e *config.Experiment) []*config.Error {
-	return slices.Concat(e.Warnings, absentFolders(e), absentScripts(e), tightSpace(e))
+	return slices.Concat(e.Warnings, absentFolders(e), absentScripts(e), tightSpace(e), hugePlan(e))
 }
 
 func doubt(at config.Pos, format string, args ...any) *config.Error {
@@ -64,6 +65,23 @@ func absent(e *config.Experiment, path string) bool {
 	}
 	_, err := os.Stat(path)
 	return errors.Is(err, fs.ErrNotExist)
+}
+
+// manyTrials are more than a year has room for, at a second each.
+const manyTrials = 365 * 86400
+
+// hugePlan: trials are counted for each combination of the grid's values, which multiply.
+func hugePlan(e *config.Experiment) []*config.Error {
+	n := plannedRuns(e)
+	if e.Space == nil || n < manyTrials {
+		return nil
+	}
+	size := points.GridSize(e.Space)
+	text := fmt.Sprintf("the experiment has %d trials", n)
+	if size > 1 {
+		text = fmt.Sprintf("the experiment has %d trials: the grid axes have %d combinations, and each is run trials × repeat times", n, size)
+	}
+	return []*config.Error{doubt(e.PosOf("trials"), "%s; at one trial a second this takes more than a year; bound it with trials or budget", text)}
 }
 
 // tightSpace: where drawing finds no point that satisfies the constraints, most

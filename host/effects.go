@@ -21,10 +21,44 @@ type effects struct {
 	machine    *core.Machine
 	log        *hostlog.Log
 	mu         sync.Mutex
-	said       []string // under mu: the last word may be said while the loop is at work
-	completed  bool     // a trial has ended well: what it has not done, others will not do
-	paused     bool     // a trial was paused that has no checkpoint
+	said       []*effect          // under mu: the last word may be said while the loop is at work
+	perTrial   map[string]*effect // by the topic
+	completed  bool               // a trial has ended well: what it has not done, others will not do
+	paused     bool               // a trial was paused that has no checkpoint
 	streak     streak
+}
+
+// effect is what is said of a setting. Where it is true of several trials, the warning names
+// the first one, and the summary says how many there are.
+type effect struct {
+	text   func(trials string) string
+	first  core.TrialNo
+	trials int
+}
+
+func (e *effect) String() string {
+	if e.trials > 1 {
+		return e.text(fmt.Sprintf("%d trials", e.trials))
+	}
+	return e.text(fmt.Sprintf("trial %d", e.first))
+}
+
+// sayOf warns of a trial, once for all of which the same is true.
+func (x *effects) sayOf(no core.TrialNo, key string, text func(trials string) string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if e := x.perTrial[key]; e != nil {
+		e.trials++
+		return
+	}
+	place := x.experiment.PosOf(key).String() + ": "
+	e := &effect{text: func(trials string) string { return place + text(trials) }, first: no, trials: 1}
+	if x.perTrial == nil {
+		x.perTrial = map[string]*effect{}
+	}
+	x.perTrial[key] = e
+	x.said = append(x.said, e)
+	x.log.Warn(e.String())
 }
 
 // say warns, with the key that it is about.
@@ -37,18 +71,21 @@ func (x *effects) once(text string) {
 	if x.log.Once("effect "+text, text) {
 		x.mu.Lock()
 		defer x.mu.Unlock()
-		x.said = append(x.said, text)
+		x.said = append(x.said, &effect{text: func(string) string { return text }})
 	}
 }
 
 // notes are what was said; of a session that has not begun, nothing.
-func (x *effects) notes() []string {
+func (x *effects) notes() (texts []string) {
 	if x == nil {
 		return nil
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return slices.Clone(x.said)
+	for _, e := range x.said {
+		texts = append(texts, e.String())
+	}
+	return texts
 }
 
 // heard looks at what was just applied.
@@ -103,8 +140,10 @@ func (x *effects) firstResult(e *core.ResultReported) {
 			continue
 		}
 		limit := strconv.FormatFloat(*r.Reach, 'g', -1, 64)
-		x.say("stop."+r.Metric, "stop: %s was at least %s at the first result of trial %d, which stops it; where less is better write %s: {below: %s}",
-			r.Metric, limit, e.Trial, r.Metric, limit)
+		x.sayOf(e.Trial, "stop."+r.Metric, func(trials string) string {
+			return fmt.Sprintf("stop: %s was at least %s at the first result of %s, and a trial stops there; "+
+				"where less is better write %s: {below: %s}", r.Metric, limit, trials, r.Metric, limit)
+		})
 	}
 }
 

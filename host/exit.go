@@ -20,11 +20,11 @@ type Exit struct {
 	table bool // it has what out would
 	asked bool
 	text  string // what was said or would have been
-	host  atWork // nil: no host is at work
+	host  liveHost // nil: no host is at work
 }
 
-// atWork is a host that runs an experiment.
-type atWork interface {
+// liveHost is a host that runs an experiment.
+type liveHost interface {
 	// sumUpNow says how the experiment stands, in any goroutine.
 	sumUpNow()
 	// endingForGood is how the experiment ends if the host leaves now.
@@ -100,7 +100,7 @@ func (x *Exit) remind() {
 }
 
 // set sets the host that is at work; nil: none is any more.
-func (x *Exit) set(host atWork) {
+func (x *Exit) set(host liveHost) {
 	if x == nil {
 		return
 	}

@@ -125,7 +125,7 @@ func (s *session) sumUpNow() {
 	})
 }
 
-// endingForGood implements atWork.
+// endingForGood implements liveHost.
 func (s *session) endingForGood() (Ended, bool) {
 	st := s.board.Status()
 	for _, o := range []core.Outcome{core.StoppedByUser, core.Finished} {
@@ -141,6 +141,7 @@ func (s *session) end() terminal.End {
 	end := terminal.End{Status: s.board.Status(), Dir: s.shortDir(), File: s.options.File, Args: s.options.args(),
 		Several: len(s.experiment.Objectives) > 1}
 	end.Notes = s.effects.notes()
+	end.OwnPlugins = UsesOwnPlugins(s.options.Plugins, s.experiment)
 	end.OutOfTime = view.OutOfTime(end.Status.Elapsed, s.experiment.Budget.Time)
 	if s.remote != nil {
 		end.URL = s.remote.store.URL()

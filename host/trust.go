@@ -2,8 +2,10 @@ package host
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/loading"
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
 	"github.com/tunehost/tunehost/host/plugin/finder"
@@ -14,6 +16,12 @@ import (
 // experiment must not run somebody's code.
 func foreign(plugins *bundled.Registry, kind sdk.Kind, ref config.PluginRef) bool {
 	return finder.IsPath(ref.Name) || plugins.Lookup(kind, ref.Name) == nil
+}
+
+// UsesOwnPlugins says whether an experiment uses a plugin that is not bundled: its user may
+// have to repair it.
+func UsesOwnPlugins(plugins *bundled.Registry, e *config.Experiment) bool {
+	return slices.ContainsFunc(refsOf(e), func(u loading.Use) bool { return foreign(plugins, u.Kind, u.Ref) })
 }
 
 // untrustedError is the refusal to start a plugin that is not bundled.

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -109,6 +110,9 @@ func experiments(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, usage("%s: no such folder; results are kept in ./results unless the experiment says otherwise", dir)
+	}
+	if errors.Is(err, syscall.ENOTDIR) {
+		return nil, usage("%s: this is a file, expected a folder of experiments, such as ./results", dir)
 	}
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host"
 	"github.com/tunehost/tunehost/host/view"
 )
 
@@ -58,7 +59,7 @@ func (a *app) writeStatus(w io.Writer, s *view.Status, e *view.Experiment) error
 		add("best", fmt.Sprintf("%s that no other beats; `tunehost best` lists them", plural(s.Front, "trial")))
 	}
 	add("files", s.Dir)
-	for i, next := range nextSteps(s, view.OutOfTime(s.Elapsed, e.Config().Budget.Time)) {
+	for i, next := range nextSteps(s, view.OutOfTime(s.Elapsed, e.Config().Budget.Time), host.UsesOwnPlugins(plugins, e.Config())) {
 		add([]string{"next", ""}[min(i, 1)], next)
 	}
 	if _, err := fmt.Fprintln(w, a.bold(head)); err != nil {
@@ -92,13 +93,29 @@ func statusHead(s *view.Status) string {
 	return s.Name + ": " + state
 }
 
+// goesOn says whether the experiment's plan leaves something to do, but for trials that never
+// started.
+func goesOn(s *view.Status) bool {
+	made := int64(0)
+	for _, n := range s.Counts {
+		made += int64(n)
+	}
+	return s.State == view.Interrupted || s.State == core.Failed.String() || s.Planned < 0 || made < s.Planned
+}
+
 // nextSteps are the commands with which the experiment goes on.
-func nextSteps(s *view.Status, outOfTime bool) (list []string) {
+func nextSteps(s *view.Status, outOfTime, ownPlugins bool) (list []string) {
 	dir := shellWord(s.Dir)
-	if s.State == view.Interrupted {
+	if outOfTime && s.State != view.Running && goesOn(s) {
+		list = append(list, "`tunehost run FILE --set budget.time=LIMIT` goes on, with more time")
+	}
+	if (s.State == view.Interrupted || s.State == core.Failed.String()) && !outOfTime {
 		next := "`tunehost resume " + dir + "` goes on"
 		if s.Counts[core.Running] > 0 {
 			next += "; what was RUNNING starts from its last checkpoint"
+		}
+		if ownPlugins && s.State == core.Failed.String() {
+			next += "; with --accept-plugins once a plugin is repaired"
 		}
 		list = append(list, next)
 	}

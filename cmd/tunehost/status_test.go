@@ -15,8 +15,20 @@ func TestNextStepsAfterTime(t *testing.T) {
 	for used, want := range map[time.Duration]string{
 		time.Second: "`tunehost resume d --unstarted`", time.Hour: "`tunehost run FILE --set budget.time=LIMIT --unstarted`",
 	} {
-		if got := strings.Join(nextSteps(s, view.OutOfTime(used, time.Minute)), ""); !strings.Contains(got, want) {
+		if got := strings.Join(nextSteps(s, view.OutOfTime(used, time.Minute), false), ""); !strings.Contains(got, want) {
 			t.Errorf("after %v: %s", used, got)
+		}
+	}
+}
+
+// B-123: where a plugin of the user's has failed, it goes on with another one only if that is said.
+func TestNextStepsAfterFailedPlugin(t *testing.T) {
+	s := &view.Status{State: "failed", Dir: "d"}
+	for own, want := range map[bool]string{
+		false: "`tunehost resume d` goes on", true: "`tunehost resume d` goes on; with --accept-plugins once a plugin is repaired",
+	} {
+		if got := strings.Join(nextSteps(s, false, own), ""); got != want {
+			t.Errorf("own plugins %t: %s", own, got)
 		}
 	}
 }

@@ -116,8 +116,10 @@ func spelling(name string) string {
 	return ""
 }
 
-// instead is how the experiment file says what c says.
-func (c *call) instead() string {
+// instead is how the experiment file says what c says, in a spelling that is valid.
+func (c *call) instead() string { return validForm(c.meant()) }
+
+func (c *call) meant() string {
 	form := spelling(c.name)
 	switch form {
 	case "":
@@ -243,7 +245,9 @@ func described(n *node) string {
 	return describedAs(kind, n)
 }
 
-func describedAs(form string, n *node) string {
+func describedAs(form string, n *node) string { return validForm(meantAs(form, n)) }
+
+func meantAs(form string, n *node) string {
 	find := func(names []string) *node { return findIn(n, names) }
 	low, high, values := find(lowKeys), find(highKeys), find(valueKeys)
 	log := find(strings.Fields("log log_scale"))
@@ -265,6 +269,33 @@ func describedAs(form string, n *node) string {
 		return "{normal: [mean, sd]}"
 	}
 	return "{" + form + ": [a, b]}"
+}
+
+// generalForms are what is suggested of a form where the values that were written are not
+// valid in it.
+var generalForms = map[string]string{
+	"uniform": "{uniform: [a, b]} with a below b", "loguniform": "{loguniform: [a, b]} with a above 0 and below b",
+	"int": "{int: [a, b]} with whole numbers, a below b", "normal": "{normal: [mean, sd]} with sd above 0",
+	"choice": "{choice: [...]}", "ordinal": "{ordinal: [...]}", "grid": "{grid: [...]}", "value": "{value: X}",
+}
+
+var (
+	suggestedForm = regexp.MustCompile(`^\{([a-z]+): `)
+	placeholders  = regexp.MustCompile(`\[a, b\]|\[mean, sd\]|\[\.\.\.\]|EXPR|\bX\b`)
+)
+
+// validForm is a suggested parameter, or the general one of its form where a file would be
+// refused with it.
+func validForm(text string) string {
+	m := suggestedForm.FindStringSubmatch(text)
+	if m == nil || placeholders.MatchString(text) {
+		return text
+	}
+	file := "version: 1\nobjective: {metric: m, mode: max}\nspace: {x: " + text + "}\n"
+	if _, err := Parse("", []byte(file), WithoutTrainable()); err != nil {
+		return generalForms[m[1]]
+	}
+	return text
 }
 
 // findIn is the first of the names that n, or a map in it, has as a key.

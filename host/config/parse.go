@@ -44,6 +44,14 @@ func WithoutTrainable() Option {
 	return func(s *settings) { s.noTrainable = true }
 }
 
+// inDirectory says what to do with a directory that stands where a file is expected.
+func inDirectory(path string) string {
+	if _, err := os.Stat(filepath.Join(path, "run.json")); err == nil {
+		return "; `tunehost resume " + path + "` goes on with the experiment in it"
+	}
+	return ""
+}
+
 // Load reads an experiment file. The error is [Errors] unless the file cannot be
 // read at all.
 func Load(path string, options ...Option) (*Experiment, error) {
@@ -54,7 +62,7 @@ func Load(path string, options ...Option) (*Experiment, error) {
 	case err != nil:
 		return nil, err
 	case info.IsDir():
-		return nil, fmt.Errorf("%s: found a directory, expected an experiment file", path)
+		return nil, fmt.Errorf("%s: found a directory, expected an experiment file%s", path, inDirectory(path))
 	case info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket) != 0 && !isDescriptor(path):
 		return nil, fmt.Errorf("%s: found a pipe or a socket, which may never say anything; write the experiment to a file, "+
 			"or hand it over as /dev/stdin or <(COMMAND)", path)

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/tunehost/tunehost/core/journal"
@@ -122,6 +123,10 @@ func (r *File) Write(d storage.Dir) error {
 // ErrNone is returned where no experiment is.
 var ErrNone = errors.New("there is no experiment here; `tunehost ls` shows those that there are")
 
+// ErrFile is returned where a file is, and not the directory of an experiment.
+var ErrFile = errors.New("this is a file, expected the directory of an experiment; `tunehost ls` shows them, " +
+	"`tunehost run FILE` runs an experiment file")
+
 // ErrUnreadable is returned for a run.json that is damaged or of a newer version.
 var ErrUnreadable = errors.New("cannot be read")
 
@@ -130,6 +135,9 @@ func Read(d storage.Dir) (*File, *config.Experiment, error) {
 	text, err := storage.ReadFile(Path(d), maxBytes)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !d.Exists() {
 		return nil, nil, fmt.Errorf("%s: %w", d.Path(), ErrNone)
+	}
+	if errors.Is(err, syscall.ENOTDIR) {
+		return nil, nil, fmt.Errorf("%s: %w", d.Path(), ErrFile)
 	}
 	if err != nil {
 		return nil, nil, err

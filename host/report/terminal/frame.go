@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/report"
@@ -189,7 +188,7 @@ func left(st report.Status) string {
 	if st.State != "running" || st.Ending != "" || st.Paused || st.Planned < 0 || done == 0 || rest <= 0 {
 		return ""
 	}
-	return roughly(time.Duration(float64(st.Elapsed)/float64(done)*float64(rest))) + " left"
+	return roughly(st.Elapsed.Seconds()/float64(done)*float64(rest)) + " left"
 }
 
 var stateWords = map[core.State]string{core.Running: "running", core.Paused: "paused", core.Pending: "pending",

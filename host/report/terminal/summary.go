@@ -37,6 +37,9 @@ type End struct {
 	Several bool
 	// Notes are what the user should know of the file, a line each.
 	Notes []string
+	// OwnPlugins: a plugin that does not come with tunehost is in use, so that the user may
+	// repair it.
+	OwnPlugins bool
 	// OutOfTime: the time budget is used up, so that going on needs a larger one.
 	OutOfTime bool
 }
@@ -304,9 +307,35 @@ func (s *summary) goingOn(dir string) (list [][2]string) {
 		add(s.again(func(arg string) bool { return !strings.HasPrefix(arg, "trials=") })+" --set trials=N", "go on with more trials, N in all")
 	}
 	if st.Counts[core.Errored] > 0 && timed {
-		add(again+" --errored", "run the failed trials again"+more)
+		add(again+" --errored", s.failedAgain()+more)
+	}
+	if s.noneReported() && s.File != "" {
+		add(s.again(func(string) bool { return true })+" --resume never", "begin anew beside it, where the file is to be changed")
+	}
+	if s.OwnPlugins && st.State == "failed" && timed {
+		add(again+" --accept-plugins", "the same, once the plugin is repaired")
 	}
 	return list
+}
+
+// failedAgain says what --errored does. Where every trial has failed and none has reported,
+// it fails again unless something is changed.
+func (s *summary) failedAgain() string {
+	if s.noneReported() {
+		return "run the failed trials again, once what made them fail is mended: they fail again without that"
+	}
+	return "run the failed trials again"
+}
+
+// noneReported: all trials have failed, and none has reported a value of the objective.
+func (s *summary) noneReported() bool {
+	st := s.Status
+	total := 0
+	for _, n := range st.Counts {
+		total += n
+	}
+	failed := st.Counts[core.Errored]
+	return failed > 0 && failed+st.NeverStarted == total && st.Best == nil && !s.Several
 }
 
 // left says what is left to do by the experiment's plan; "" where nothing is. What a stop

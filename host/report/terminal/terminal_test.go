@@ -171,6 +171,10 @@ func TestTimeLeft(t *testing.T) {
 	if got := left(f.Status()); got != "about 21m left" {
 		t.Error(got)
 	}
+	f.planned = 2e15
+	if got := left(f.Status()); got != "more than a year left" {
+		t.Error(got)
+	}
 	for _, f := range []*fake{{planned: 100, state: "running"}, {planned: -1, done: 3, state: "running"}, {planned: 3, done: 3, state: "finished"}} {
 		if got := left(f.Status()); got != "" {
 			t.Errorf("%+v: %s", f, got)
@@ -190,10 +194,17 @@ func TestSummaries(t *testing.T) {
 		"summary_unstarted": {Status: stopped(4), File: "digits.yaml"},
 		"summary_budget":    {Status: stopped(4), File: "digits.yaml", OutOfTime: true, Args: []string{"--set", "budget.time=1s"}},
 		"summary_resumed":   {Status: stopped(4), OutOfTime: true},
+		"summary_all_failed": {Status: (&fake{planned: 14, done: 14, failed: 14, elapsed: time.Second, state: "finished"}).Status(),
+			Failed: failures(14), File: "digits.yaml"},
+		"summary_plugin": {Status: report.Status{Name: "digits", State: "failed", Reason: "searcher \"mine\" failed 3 times",
+			Planned: 3}, File: "digits.yaml", OwnPlugins: true},
 		"summary_several":   {Status: stopped(0), Several: true},
 		"summary_nothing":   {Status: (&fake{planned: 1, state: "stopped"}).Status(), File: "digits.yaml"},
 	} {
 		e.Dir = "results/digits"
+		if name == "summary_all_failed" {
+			e.Status.Best = nil
+		}
 		if name == "summary_interrupted" {
 			e.Status.State, e.Status.Reason = "interrupted", "interrupted"
 		}

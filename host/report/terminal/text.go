@@ -65,9 +65,14 @@ func duration(d time.Duration) string {
 	return fmt.Sprintf("%dd%02dh", s/86400, s/3600%24)
 }
 
-// roughly is a duration that is only guessed.
-func roughly(d time.Duration) string {
-	s := int64(d / time.Second)
+const secondsPerYear = 365 * 86400
+
+// roughly is a duration in seconds that is only guessed.
+func roughly(seconds float64) string {
+	if seconds > secondsPerYear {
+		return "more than a year"
+	}
+	s := int64(seconds)
 	switch {
 	case s < 60:
 		return "less than a minute"
