@@ -234,12 +234,12 @@ func amounts(object []byte) error {
 		case string:
 			number := strings.TrimRight(x, "KMGTPEBi")
 			if y, err := strconv.ParseFloat(number, 64); err != nil || y < 0 {
-				return fmt.Errorf("%q is no amount", name)
+				return fmt.Errorf("%q is not an amount", name)
 			}
 		case []any: // bundles, each an object
 		default:
 			if name != "strategy" {
-				return fmt.Errorf("%q is no amount", name)
+				return fmt.Errorf("%q is not an amount", name)
 			}
 		}
 	}

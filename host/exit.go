@@ -19,7 +19,7 @@ type Exit struct {
 	out   io.Writer
 	table bool // it has what out would
 	asked bool
-	text  string // what was said or would have been
+	text  string   // what was said or would have been
 	host  liveHost // nil: no host is at work
 }
 

@@ -63,7 +63,7 @@ func TestStorageBelowAFile(t *testing.T) {
 	for _, path := range []string{"/dev/null/x", "/dev/null"} {
 		o.Storage = path
 		text := refused(t, o)
-		contains(t, text, path, "/dev/null is no directory")
+		contains(t, text, path, "/dev/null is not a directory")
 		if strings.Contains(text, "\n") {
 			t.Errorf("%q is not one line", text)
 		}

@@ -76,7 +76,7 @@ func restorable(e *config.Experiment) error {
 			e.Restore + "` shows that of the best trial"}
 	}
 	if info, err := os.Stat(restoreDir(e)); errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
-		return &config.Error{Pos: e.PosOf("restore"), Msg: "restore: " + e.Restore + " is no directory"}
+		return &config.Error{Pos: e.PosOf("restore"), Msg: "restore: " + e.Restore + " is not a directory"}
 	}
 	return nil
 }

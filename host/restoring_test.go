@@ -82,7 +82,7 @@ restore: model
 
 func TestRestoreMistakes(t *testing.T) {
 	o, _ := quick(t, restoring+"restore: nowhere\n")
-	contains(t, refused(t, o), ":6:1: restore: ", "nowhere is no directory")
+	contains(t, refused(t, o), ":6:1: restore: ", "nowhere is not a directory")
 	damaged := t.TempDir()
 	dir, err := storage.Stage(damaged, 1)
 	if err == nil {

@@ -65,7 +65,7 @@ func isFolder(e *config.Experiment) error {
 		dir = filepath.Join(dirOf(e.File), dir)
 	}
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return fmt.Errorf("%s: trainable.cwd: %s is no directory; name one that is there, relative to the experiment file",
+		return fmt.Errorf("%s: trainable.cwd: %s is not a directory; name one that is there, relative to the experiment file",
 			e.PosOf("trainable.cwd"), dir)
 	}
 	return nil

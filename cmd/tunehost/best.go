@@ -67,7 +67,7 @@ all before it.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&q.Metric, "metric", "", "`METRIC` instead of the objective")
-	flags.StringVar(&q.Mode, "mode", "", "min or max, for a metric that is no objective")
+	flags.StringVar(&q.Mode, "mode", "", "min or max, for a metric that is not an objective")
 	flags.StringVar(&scope, "scope", "last", "`SCOPE`: last, min, max, mean, mean5, mean10, all")
 	flags.BoolVar(&pareto, "pareto", false, "the Pareto front; with several objectives that is what is printed anyway")
 	flags.BoolVar(&checkpoint, "checkpoint", false, "the path of its checkpoint alone")

@@ -22,7 +22,7 @@ func (a *app) pluginsCheckCommand() *cobra.Command {
 with a small problem and make a handful of calls. It is for while you write one;
 tunehost conformance holds it against all that a plugin must do.
 
-Exit status: 0 all is well, 1 something is not, 2 a mistake on the command line.`,
+Exit status: 0 all checks pass, 1 one fails, 2 a mistake on the command line.`,
 		Example: `  tunehost plugins check ./plugins/mine --options '{"spread": 0.1}'`,
 		Args:    wants(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -121,7 +121,7 @@ func directory(dir string) host.Finding {
 		at = filepath.Dir(filepath.Clean(dir)) // it is made with the first experiment
 		what = dir + " is not there yet; it can be made, written, synced and locked"
 	case !info.IsDir():
-		return bad("results", dir+" is no directory; name that of an experiment, or one for results")
+		return bad("results", dir+" is not a directory; name that of an experiment, or one for results")
 	}
 	tmp, err := os.MkdirTemp(at, ".tunehost-doctor-")
 	if err != nil {

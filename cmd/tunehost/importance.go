@@ -35,7 +35,7 @@ trials, and the more evenly they are spread, the better it is known.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&q.Metric, "metric", "", "`METRIC` instead of the (first) objective")
-	flags.StringVar(&q.Mode, "mode", "", "min or max, for a metric that is no objective")
+	flags.StringVar(&q.Mode, "mode", "", "min or max, for a metric that is not an objective")
 	flags.StringVar(&scope, "scope", "last", "`SCOPE`: last, min, max, mean, mean5, mean10, all")
 	flags.Float64Var(&top, "top", 0.1, "the `SHARE` of the trials that are the best ones")
 	jsonFlag(flags, &asJSON, "print one JSON object a line for each parameter")

@@ -52,7 +52,7 @@ A finished experiment goes on with more trials (--set trials=200), and with --ex
 also with another searcher, another scheduler or a wider space. The searcher knows all
 trials that there are.
 
-Exit status: 0 all is well, 1 a trial or the run failed, 2 a mistake in the file
+Exit status: 0 success, 1 a trial or the run failed, 2 a mistake in the file
 or the command line, 130 interrupted.`,
 		Example: `  tunehost run digits.yaml
   tunehost run digits.yaml --set trials=200 --set scheduler.max=81 --name more

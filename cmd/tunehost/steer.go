@@ -250,7 +250,7 @@ func paramsJSON(pairs []string) ([]byte, error) {
 		}
 		var v any
 		if err := yaml.Unmarshal([]byte(text), &v); err != nil {
-			return nil, usage("add: %s: %q is no value", name, text)
+			return nil, usage("add: %s: %q is not a value", name, text)
 		}
 		params[name] = v
 	}

@@ -23,7 +23,7 @@ which options they have: with --start they are started, asked, and ended again.`
 			if err := a.engine.validate(context.Background(), o); err != nil {
 				return err
 			}
-			a.say("%s is well", args[0])
+			a.say("%s is valid", args[0])
 			return nil
 		},
 	}

@@ -144,7 +144,7 @@ func read(file string) (c Claim, err error) {
 		return c, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > maxClaimBytes {
-		return c, fmt.Errorf("%s is no claim that a host has written", file)
+		return c, fmt.Errorf("%s is not a claim that a host has written", file)
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -346,7 +346,7 @@ func (b *builder) formats() {
 	for i, format := range b.e.Export {
 		switch pos := b.at("export").pos; {
 		case !formatName.MatchString(format):
-			b.fail(pos, "%s is no name of a format, expected up to 64 of A-Z a-z 0-9 _ + -, a letter or digit first", quote(format))
+			b.fail(pos, "%s is not a name of a format, expected up to 64 of A-Z a-z 0-9 _ + -, a letter or digit first", quote(format))
 		case slices.Contains(b.e.Export[:i], format):
 			b.fail(pos, "%s comes twice", quote(format))
 		}

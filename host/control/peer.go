@@ -25,7 +25,7 @@ func (e *ForeignError) Error() string {
 // lies in a folder of the user's alone.
 func checkAddress(socket string) error {
 	if !filepath.IsAbs(socket) || strings.ContainsAny(socket, "\x00\n") {
-		return &ForeignError{socket, "it is no path of a socket"}
+		return &ForeignError{socket, "it is not a path of a socket"}
 	}
 	if err := runtimedir.Private(filepath.Dir(socket)); err != nil {
 		if os.IsNotExist(err) {

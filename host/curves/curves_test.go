@@ -113,7 +113,7 @@ func TestMistakes(t *testing.T) {
 		row + `{"table": 1}`:                "2: what says how values are found must come first",
 		`{"table": 1, "neighbours":3}`:      "1: more than one neighbour need an epsilon above 0, for example 0.001",
 		`{"table": 1, "average":"x"}`:       `1: average is "x"; it is mean or log`,
-		`{"table": 1, "weights":{"y":1}}`:   `1: it has a weight for "y", which is no parameter of the space`,
+		`{"table": 1, "weights":{"y":1}}`:   `1: it has a weight for "y", which is not a parameter of the space`,
 		`{"table": 1, "weights":{"x":-1}}`:  `1: the weight of "x" is negative`,
 		`{"params": {"x": 0, "kind": "a"}}`: "1: the configuration has no metrics",
 		`{"params": {"x": 11, "kind": "a"}, "metrics": {"loss": [1]}}`:                    "x",

@@ -147,7 +147,7 @@ func (t *reader) header(l *line) error {
 	}
 	for name, weight := range l.Weights {
 		if !slices.ContainsFunc(t.space.Params, func(p space.Param) bool { return p.Name == name }) {
-			return fmt.Errorf("it has a weight for %q, which is no parameter of the space", name)
+			return fmt.Errorf("it has a weight for %q, which is not a parameter of the space", name)
 		}
 		if weight < 0 {
 			return fmt.Errorf("the weight of %q is negative", name)

@@ -36,7 +36,7 @@ func Launch(ctx context.Context, plugins *bundled.Registry, p *folder.Plugin, c 
 			return running, err
 		}
 	}
-	return nil, fmt.Errorf("%s is no searcher, scheduler or trainable", p.Module)
+	return nil, fmt.Errorf("%s is not a searcher, scheduler or trainable", p.Module)
 }
 
 // launchModule starts a sandbox for a module.

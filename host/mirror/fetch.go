@@ -120,7 +120,7 @@ func (s *Store) fetchManifest(ctx context.Context, d storage.Dir, key string) er
 	rel := filepath.FromSlash(path.Dir(key))
 	var m storage.Manifest
 	if err := json.Unmarshal(text, &m); err != nil || !filepath.IsLocal(rel) {
-		return fmt.Errorf("%s: %s is no manifest", s.url, key)
+		return fmt.Errorf("%s: %s is not a manifest", s.url, key)
 	}
 	dir := filepath.Join(d.Path(), rel)
 	for _, f := range m.Files {

@@ -66,7 +66,7 @@ func Private(dir string) error {
 	}
 	switch {
 	case !info.IsDir():
-		return fmt.Errorf("%s is no folder", dir)
+		return fmt.Errorf("%s is not a folder", dir)
 	case !owned(info):
 		return fmt.Errorf("%s is another user's", dir)
 	case info.Mode().Perm()&0o077 != 0:

@@ -16,7 +16,7 @@ func (d Dir) Bring(trialDir string, id uint32, from string) (m Manifest, err err
 		from = filepath.Join(root, contents)
 	}
 	if info, err := os.Stat(from); err != nil || !info.IsDir() {
-		return m, fmt.Errorf("checkpoint %s is no directory", from)
+		return m, fmt.Errorf("checkpoint %s is not a directory", from)
 	}
 	files, err := Stage(trialDir, id)
 	if err == nil && root == "" {

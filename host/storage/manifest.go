@@ -89,7 +89,7 @@ func (m *Manifest) sound() error {
 	for i, f := range m.Files {
 		switch {
 		case !fs.ValidPath(f.Path) || f.Path == ".":
-			return fmt.Errorf("%q is no path of a checkpoint's file", f.Path)
+			return fmt.Errorf("%q is not a path of a checkpoint's file", f.Path)
 		case !sha256Pattern.MatchString(f.SHA256): // files are found by it
 			return fmt.Errorf("%q of %s is no SHA-256", f.SHA256, f.Path)
 		case i > 0 && f.Path <= m.Files[i-1].Path:

@@ -58,7 +58,7 @@ func withoutLinks(path string) (string, error) {
 func notDir(path string) error {
 	for at := path; filepath.Dir(at) != at; at = filepath.Dir(at) {
 		if info, err := os.Stat(at); err == nil && !info.IsDir() {
-			return fmt.Errorf("%s cannot be there: %s is no directory", path, at)
+			return fmt.Errorf("%s cannot be there: %s is not a directory", path, at)
 		}
 	}
 	return fmt.Errorf("%s: %w", path, syscall.ENOTDIR)

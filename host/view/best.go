@@ -92,7 +92,7 @@ func (e *Experiment) objective(q Query) (o core.Objective, err error) {
 	case q.Scope == Max:
 		o.Mode = stat.Max
 	default:
-		err = fmt.Errorf("metric %q is no objective: say --mode min or --mode max", q.Metric)
+		err = fmt.Errorf("metric %q is not an objective: say --mode min or --mode max", q.Metric)
 	}
 	return o, err
 }

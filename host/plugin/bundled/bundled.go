@@ -76,7 +76,7 @@ func (r *Registry) add(value any) {
 	case sdk.ReporterPlugin:
 		info, set.Reporter = guard.Describe(p.Info, sdk.KindReporter), &p
 	default:
-		panic(fmt.Sprintf("bundled: %T is no plugin", value))
+		panic(fmt.Sprintf("bundled: %T is not a plugin", value))
 	}
 	k := key{info.Kind, info.Name}
 	if _, taken := r.sets[k]; taken {

@@ -67,7 +67,7 @@ func (t Try) Run(ctx context.Context) (list []Finding) {
 	list = append(list, finding("starts", "it speaks the protocol", err))
 	for _, info := range infos {
 		what := string(info.Kind)
-		list = append(list, finding(what, strings.TrimSpace(info.Name+" "+info.Version), describes(info)), finding(what+" options", "their schema is well", schema(info)))
+		list = append(list, finding(what, strings.TrimSpace(info.Name+" "+info.Version), describes(info)), finding(what+" options", "the schema is valid", schema(info)))
 		text, err := t.calls(ctx, info.Kind)
 		list = append(list, finding(what+" calls", text, err))
 	}

@@ -96,7 +96,7 @@ func ofFile(path string, info fs.FileInfo) (*Plugin, error) {
 	p := &Plugin{Name: baseName(path), Path: path, Transport: Process, Program: path}
 	switch {
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is no plugin: expected a program, a %s module or a folder with a %s", path, wasmEnding, config.ManifestFile)
+		return nil, fmt.Errorf("%s is not a plugin: expected a program, a %s module or a folder with a %s", path, wasmEnding, config.ManifestFile)
 	case filepath.Ext(path) == wasmEnding:
 		p.Transport, p.Program, p.Module = WASM, "", path
 		return p, isModule(path)
@@ -119,7 +119,7 @@ func isModule(path string) error {
 	defer func() { _ = f.Close() }()
 	begin := make([]byte, 4)
 	if n, err := f.Read(begin); err != nil || n < len(begin) || !bytes.Equal(begin, []byte("\x00asm")) {
-		return fmt.Errorf("%s is no plugin: it does not begin like a WebAssembly module", path)
+		return fmt.Errorf("%s is not a plugin: it does not begin like a WebAssembly module", path)
 	}
 	return nil
 }
@@ -133,7 +133,7 @@ func inFolder(dir string) (*Plugin, error) {
 	file := filepath.Join(dir, config.ManifestFile)
 	err = safeFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s is no plugin: it has no %s, which says how to start it", dir, config.ManifestFile)
+		return nil, fmt.Errorf("%s is not a plugin: it has no %s, which says how to start it", dir, config.ManifestFile)
 	}
 	if err := cmp.Or(safe(dir, info), err); err != nil {
 		return nil, err

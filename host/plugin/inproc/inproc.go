@@ -30,7 +30,7 @@ func New(value any) (plugin.Plugin, error) {
 	case sdk.ReporterPlugin:
 		p.info, p.reporter = guard.Describe(v.Info, sdk.KindReporter), &v
 	default:
-		return nil, fmt.Errorf("%T is no plugin", value)
+		return nil, fmt.Errorf("%T is not a plugin", value)
 	}
 	p.life.name = fmt.Sprintf("%s %q", p.info.Kind, p.info.Name)
 	return p, nil
@@ -72,7 +72,7 @@ func (p *inproc) Close() error {
 func (p *inproc) Transport() string { return "in-process" }
 
 func (p *inproc) wrong(kind sdk.Kind) error {
-	return p.life.failure(plugin.NotStarted, fmt.Sprintf("is no %s", kind), nil)
+	return p.life.failure(plugin.NotStarted, fmt.Sprintf("is not a %s", kind), nil)
 }
 
 func (p *inproc) OpenSearcher(ctx context.Context, problem sdk.Problem, options, snapshot []byte) (plugin.Searcher, error) {

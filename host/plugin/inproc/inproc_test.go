@@ -25,7 +25,7 @@ func TestSuite(t *testing.T) {
 
 func TestNoPlugin(t *testing.T) {
 	if _, err := inproc.New(3); err == nil {
-		t.Fatal("3 is no plugin")
+		t.Fatal("3 is not a plugin")
 	}
 }
 

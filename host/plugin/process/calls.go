@@ -72,7 +72,7 @@ func (p *Process) once(kind sdk.Kind) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if kind != p.config.Kind {
-		return p.failure(plugin.NotStarted, fmt.Sprintf("is no %s", kind), nil)
+		return p.failure(plugin.NotStarted, fmt.Sprintf("is not a %s", kind), nil)
 	}
 	if p.opened {
 		return p.failure(plugin.Failed, "was opened twice", nil)

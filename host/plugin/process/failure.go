@@ -49,7 +49,7 @@ func (p *Process) notExecuted(err error) string {
 	var cause *fs.PathError
 	switch {
 	case errors.Is(err, syscall.ENOEXEC):
-		return name + " is no program; a script needs a first line such as #!/usr/bin/env python3, or a plugin.yaml with a command"
+		return name + " is not a program; a script needs a first line such as #!/usr/bin/env python3, or a plugin.yaml with a command"
 	case !errors.As(err, &cause):
 		return err.Error()
 	case errors.Is(err, fs.ErrNotExist) && exists(name):
@@ -96,7 +96,7 @@ func (p *Process) startFailure(ctx, within context.Context, err error) error {
 		if p.runner.output.lacks() {
 			return fail(how + " before the handshake")
 		}
-		return fail(how + " before the handshake: it is no tunehost plugin, or it failed to start")
+		return fail(how + " before the handshake: it is not a tunehost plugin, or it failed to start")
 	case how != "" && p.conn != nil:
 		return fail(how + " before it had said what it is")
 	}

@@ -35,7 +35,7 @@ func TestSuite(t *testing.T) {
 func TestNotAPlugin(t *testing.T) {
 	for program, says := range map[string]string{
 		"bad-garbage": `cannot be used: wrote "hello world" on stdout where the handshake should be`,
-		"bad-exit":    "exited with status 7 before the handshake: it is no tunehost plugin, or it failed to start; its last output: no module named numpy; its log: /logs/x",
+		"bad-exit":    "exited with status 7 before the handshake: it is not a tunehost plugin, or it failed to start; its last output: no module named numpy; its log: /logs/x",
 		"bad-silent":  "was not ready within 300ms of its start",
 		"bad-long":    "its first line on stdout is longer than 16384 bytes",
 		"bad-endless": "its first line on stdout is longer than 16384 bytes",
@@ -98,7 +98,7 @@ func TestNoProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantNotStarted(t, c, "permission denied")
-	for text, want := range map[string]string{"import tunehost\n": " is no program; a script needs a first line such as #!/usr/bin/env python3, or a plugin.yaml",
+	for text, want := range map[string]string{"import tunehost\n": " is not a program; a script needs a first line such as #!/usr/bin/env python3, or a plugin.yaml",
 		"#!/no/such/python\n": ": the program that its #! line names is not there"} {
 		c.Path = filepath.Join(t.TempDir(), "script.py")
 		if err := os.WriteFile(c.Path, []byte(text), 0o700); err != nil {
@@ -324,7 +324,7 @@ func TestKinds(t *testing.T) {
 		t.Error(err)
 	}
 	c = self(t, sdk.KindSearcher, "bad-shutdown")
-	wantNotStarted(t, c, "is no searcher")
+	wantNotStarted(t, c, "is not a searcher")
 }
 
 func alive(pid int) bool {

@@ -54,7 +54,7 @@ func TestBrokenAtStart(t *testing.T) {
 		"trap-initialize": "cannot be used: the module trapped in _initialize: unreachable",
 		"version-2":       "cannot be used: the module speaks version 2 of the WASM interface, this tunehost speaks 1: upgrade tunehost, or take a release of the plugin for version 1",
 		"version-0":       "cannot be used: the module speaks version 0 of the WASM interface, this tunehost speaks 1: upgrade the plugin",
-		"no-export":       `cannot be used: it does not export the function "tunehost_abi": it is no tunehost plugin; it is a program with a _start function (in Go, build it with -buildmode=c-shared)`,
+		"no-export":       `cannot be used: it does not export the function "tunehost_abi": it is not a tunehost plugin; it is a program with a _start function (in Go, build it with -buildmode=c-shared)`,
 		"no-memory":       `cannot be used: it does not export its memory as "memory"`,
 		"signature":       `cannot be used: its function "tunehost_invoke" is (i32, i32) → i32; it must be (i32, i32) → i64`,
 		"import":          `cannot be used: it imports "system" of "env", which tunehost does not have: there are log, report, saved, stopped of "tunehost_v1", and "wasi_snapshot_preview1"`,

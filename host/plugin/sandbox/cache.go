@@ -48,7 +48,7 @@ func private(dir string) error {
 	owner, ok := info.Sys().(*syscall.Stat_t)
 	switch {
 	case !info.IsDir():
-		return &fs.PathError{Op: "use", Path: dir, Err: errors.New("it is no directory")}
+		return &fs.PathError{Op: "use", Path: dir, Err: errors.New("it is not a directory")}
 	case !ok || int(owner.Uid) != os.Geteuid():
 		return &fs.PathError{Op: "use", Path: dir, Err: errors.New("it belongs to another user")}
 	case info.Mode().Perm()&0o077 != 0:

@@ -70,7 +70,7 @@ func (m *module) compile(ctx context.Context, code []byte) error {
 
 func unsound(err error) error {
 	if err != nil {
-		return errors.New("it is no valid WASM module: " + firstLine(err))
+		return errors.New("it is not a valid WASM module: " + firstLine(err))
 	}
 	return nil
 }

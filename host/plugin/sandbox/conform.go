@@ -64,7 +64,7 @@ func conforms(m *scan.Module) error {
 	for _, name := range slices.Sorted(maps.Keys(exports)) {
 		e, ok := m.Exports[name]
 		if !ok || e.Kind != scan.Func {
-			return fmt.Errorf("it does not export the function %q: it is no tunehost plugin%s", name, command(m))
+			return fmt.Errorf("it does not export the function %q: it is not a tunehost plugin%s", name, command(m))
 		}
 		if !same(e.Type, exports[name]) {
 			return fmt.Errorf("its function %q is %v; it must be %v", name, e.Type, exports[name])

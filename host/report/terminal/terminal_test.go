@@ -198,8 +198,8 @@ func TestSummaries(t *testing.T) {
 			Failed: failures(14), File: "digits.yaml"},
 		"summary_plugin": {Status: report.Status{Name: "digits", State: "failed", Reason: "searcher \"mine\" failed 3 times",
 			Planned: 3}, File: "digits.yaml", OwnPlugins: true},
-		"summary_several":   {Status: stopped(0), Several: true},
-		"summary_nothing":   {Status: (&fake{planned: 1, state: "stopped"}).Status(), File: "digits.yaml"},
+		"summary_several": {Status: stopped(0), Several: true},
+		"summary_nothing": {Status: (&fake{planned: 1, state: "stopped"}).Status(), File: "digits.yaml"},
 	} {
 		e.Dir = "results/digits"
 		if name == "summary_all_failed" {

@@ -83,7 +83,7 @@ func openOwn(path string) (*os.File, error) {
 	var s unix.Stat_t
 	err = unix.Fstat(int(f.Fd()), &s)
 	if err == nil && (s.Mode&unix.S_IFMT != unix.S_IFREG || s.Nlink > 1) {
-		err = fmt.Errorf("%s is no plain file of its own: move it away", path)
+		err = fmt.Errorf("%s is not a plain file of its own: move it away", path)
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())

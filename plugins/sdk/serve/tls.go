@@ -28,7 +28,7 @@ const certLife = 10 * 365 * 24 * time.Hour
 func serverTLS(hostCA string) (*tls.Config, error) {
 	clients := x509.NewCertPool()
 	if !clients.AppendCertsFromPEM([]byte(hostCA)) {
-		return nil, errors.New("PLUGIN_CLIENT_CERT is no certificate: this host speaks another protocol")
+		return nil, errors.New("PLUGIN_CLIENT_CERT is not a certificate: this host speaks another protocol")
 	}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

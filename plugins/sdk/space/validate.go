@@ -207,7 +207,7 @@ func arity(op Op) (low, high int) {
 
 func (p *Param) validateSet(set []int) error {
 	if p.Kind != Choice && p.Kind != Ordinal {
-		return fmt.Errorf("parameter %q is no choice", p.Name)
+		return fmt.Errorf("parameter %q is not a choice", p.Name)
 	}
 	for _, k := range set {
 		if k < 0 || k >= len(p.Choices) {

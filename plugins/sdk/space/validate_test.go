@@ -81,7 +81,7 @@ func TestValidateNames(t *testing.T) {
 		}
 	}
 	s := &Space{Params: []Param{{Name: "x", Kind: Int}}, Constraints: []*Expr{num(1), is(0, 0)}}
-	if got := message(s.Validate()); got != `constraint 2: parameter "x" is no choice` {
+	if got := message(s.Validate()); got != `constraint 2: parameter "x" is not a choice` {
 		t.Error(got)
 	}
 }

@@ -199,7 +199,7 @@ var notJSON = []struct {
 	pattern *regexp.Regexp
 	why     string
 }{
-	{regexp.MustCompile(`\b(?:np|numpy|torch|tensor|array|tf)[\w.]*\(`), "%s… is no number of JSON: convert it, in Python with float(x)"},
+	{regexp.MustCompile(`\b(?:np|numpy|torch|tensor|array|tf)[\w.]*\(`), "%s… is not a number of JSON: convert it, in Python with float(x)"},
 	{regexp.MustCompile(`[{,]\s*'`), "it has single quotes, as Python prints a dict: print(json.dumps(x)) writes double ones"},
 	{regexp.MustCompile(`\b(?:True|False|None)\b`), "%s is Python's: print(json.dumps(x)) writes JSON's"},
 	{regexp.MustCompile(`[:\[,]\s*[-+]?(?:nan|inf)\b`), "nan and inf are not JSON's: write NaN, Infinity or -Infinity, as json.dumps does"},

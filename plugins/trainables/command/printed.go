@@ -132,7 +132,7 @@ func (r *reader) match(line []byte) (*printed, error) {
 		}
 		v, err := strconv.ParseFloat(text, 64)
 		if err != nil && !errors.Is(err, strconv.ErrRange) {
-			bad = fmt.Errorf("metrics: %s matched %.64q, which is no number", p.name, text)
+			bad = fmt.Errorf("metrics: %s matched %.64q, which is not a number", p.name, text)
 			continue
 		}
 		r.note(p.name, v)

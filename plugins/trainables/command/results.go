@@ -137,7 +137,7 @@ func (r *results) number(res *sdk.Result, odd *float64) {
 	case r.uncounted || odd == nil && said == 0:
 		res.Iteration = 0
 	case odd != nil && *odd != 0:
-		r.uncounted, topic = true, "it is no whole number from 1"
+		r.uncounted, topic = true, "it is not a whole number from 1"
 	default:
 		topic = r.follow(res)
 	}

@@ -138,7 +138,7 @@ func reporterFails(t *testing.T, start Start) {
 	if err := r.Report(t.Context(), reporterEvents(1)); err == nil {
 		t.Error("one that hung answers")
 	}
-	if _, err := start(t, sdk.KindSearcher).OpenReporter(t.Context(), sdk.Experiment{Problem: Problem()}, nil); err == nil || !strings.Contains(fmt.Sprint(err), "is no reporter") {
+	if _, err := start(t, sdk.KindSearcher).OpenReporter(t.Context(), sdk.Experiment{Problem: Problem()}, nil); err == nil || !strings.Contains(fmt.Sprint(err), "is not a reporter") {
 		t.Error(err)
 	}
 }

@@ -185,7 +185,7 @@ func schedules(t *testing.T, start Start) {
 
 func wrongKind(t *testing.T, start Start) {
 	_, err := start(t, sdk.KindSearcher).OpenTrainable(t.Context(), nil)
-	wants(t, err, plugin.NotStarted, `searcher "probe" is no trainable`)
+	wants(t, err, plugin.NotStarted, `searcher "probe" is not a trainable`)
 	s := start(t, sdk.KindSearcher)
 	if _, err := s.OpenSearcher(t.Context(), Problem(), nil, nil); err != nil {
 		t.Fatal(err)

@@ -94,7 +94,7 @@ func CannotStart(program string, err error) error {
 func advice(err error) string {
 	switch {
 	case errors.Is(err, syscall.ENOEXEC):
-		return "; it is no program: put its interpreter first, as in [python3, train.py], or a #! line in it"
+		return "; it is not a program: put its interpreter first, as in [python3, train.py], or a #! line in it"
 	case errors.Is(err, syscall.EACCES):
 		return "; make it executable (chmod +x) or put its interpreter first, as in [python3, train.py]"
 	case errors.Is(err, fs.ErrNotExist):
