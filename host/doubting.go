@@ -46,7 +46,7 @@ func absentScripts(e *config.Experiment) (list []*config.Error) {
 	}
 	for _, arg := range e.Trainable.Command[1:] {
 		if script.MatchString(arg) && !strings.ContainsAny(arg, " \t\n;") && absentScript(e, arg) {
-			list = append(list, doubt(e.PosOf("trainable.command"), "%q is no file beside the experiment file, and trials run in directories of their own", arg))
+			list = append(list, doubt(e.PosOf("trainable.command"), "%q is not a file beside the experiment file, and trials run in directories of their own", arg))
 		}
 	}
 	return list
