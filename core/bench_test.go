@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/history"
 	"github.com/tunehost/tunehost/core/record"
 	"github.com/tunehost/tunehost/core/resource"
 	"github.com/tunehost/tunehost/core/stat"
@@ -168,22 +169,39 @@ func BenchmarkMemory(b *testing.B) {
 	}
 }
 
-// BenchmarkReplay: reading a record and applying it, for each event.
+// BenchmarkReplay: reading a record and applying it, for each event: by package history, and with nothing around.
 func BenchmarkReplay(b *testing.B) {
 	c := newCrowd(20_000, 100, true)
 	c.fill()
 	c.live(20_000, 10)
-	b.ReportAllocs()
-	b.ResetTimer()
-	for b.Loop() {
+	run := func(name string, replay func() error) {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := replay(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(c.record)), "ns/event")
+		})
+	}
+	run("history", func() error {
+		h := history.From(history.Records(1, c.record))
+		return h.Each(func(s *history.Step) error {
+			for range s.Observations(core.ToReporters) {
+			}
+			return nil
+		})
+	})
+	run("alone", func() error {
 		m := core.New()
 		for _, r := range c.record {
 			at, e, err := record.Parse(r)
 			if err != nil {
-				b.Fatal(err)
+				return err
 			}
 			m.Apply(at, e)
 		}
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(c.record)), "ns/event")
+		return nil
+	})
 }

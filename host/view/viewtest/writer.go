@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/history"
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/core/record"
 	"github.com/tunehost/tunehost/core/resource"
@@ -49,6 +50,7 @@ type Writer struct {
 	at      int64
 	dir     *journal.Dir
 	journal *journal.Journal
+	history *history.History
 	batch   [][]byte
 	todo    []core.Action
 	running []attempt
@@ -74,7 +76,8 @@ func New(dir string, source []byte, seed uint64) *Writer {
 	check(os.WriteFile(d.Experiment(), source, 0o600))
 	id, err := run.ID()
 	check(err)
-	w := &Writer{Dir: d, Experiment: e, Machine: core.New(), Iterations: 3, Metrics: formula, Names: []string{"accuracy", "loss"}, seed: seed}
+	h := history.New()
+	w := &Writer{Dir: d, Experiment: e, Machine: h.Machine(), history: h, Iterations: 3, Metrics: formula, Names: []string{"accuracy", "loss"}, seed: seed}
 	w.dir, err = journal.MakeDir(d.Journal())
 	check(err)
 	w.journal, err = journal.Create(w.dir, journal.Options{RunID: id})
@@ -129,9 +132,9 @@ func (w *Writer) Event(e core.Event) {
 	if w.batch = append(w.batch, b); len(w.batch) == 64 {
 		w.flush()
 	}
-	at, e, err := record.Parse(b)
+	s, err := w.history.Apply(b)
 	check(err)
-	w.todo = append(w.todo, w.Machine.Apply(at, e)...)
+	w.todo = append(w.todo, s.Actions...)
 }
 
 func (w *Writer) flush() {
