@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/history"
 	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/consulting"
 	"github.com/tunehost/tunehost/host/engine"
@@ -51,7 +52,7 @@ func (s *session) livePorts() engine.Ports {
 		Publisher: s.display,
 		Store:     &storePort{s.trials, d.publishing, s.remote, s.log},
 		Timer:     &timerPort{clock: s.clock, inbox: s.inbox, running: s.running},
-		Listeners: []engine.Listener{&listener{s.narrator, s.effects, d.publishing}},
+		Listeners: []engine.Listener{&listener{s.effects}},
 	}
 }
 
@@ -144,8 +145,8 @@ type publisherPort struct {
 	showLater func(time.Duration)
 }
 
-// Tell implements engine.Publisher.
-func (p *publisherPort) Tell(o core.Observation) { p.publishing.Tell(p.narrator.Event(o)) }
+// Hear implements engine.Publisher.
+func (p *publisherPort) Hear(s *history.Step) { p.narrator.Hear(s, 0, p.publishing.Tell) }
 
 // Warn implements engine.Publisher.
 func (p *publisherPort) Warn(a core.Warn) {
@@ -202,18 +203,11 @@ func (p *timerPort) Set(at int64) {
 	p.stop = p.clock.AfterFunc(wait, func() { p.inbox.Post(&core.Ticked{}) })
 }
 
-// listener hears events for reporters, and for what is said of settings without effect.
-type listener struct {
-	narrator   *telling.Narrator
-	effects    *effects
-	publishing *telling.Publisher
-}
+// listener hears events for what is said of settings without effect.
+type listener struct{ effects *effects }
 
 // Applied implements engine.Listener.
-func (l *listener) Applied(e core.Event) {
-	l.narrator.Heard(e, l.publishing.Tell)
-	l.effects.heard(e)
-}
+func (l *listener) Applied(e core.Event) { l.effects.heard(e) }
 
 // Doing implements engine.Listener.
 func (*listener) Doing(core.Action) {}

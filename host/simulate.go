@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/history"
 	"github.com/tunehost/tunehost/core/resource"
 	"github.com/tunehost/tunehost/core/stat"
 	"github.com/tunehost/tunehost/host/config"
@@ -256,14 +257,16 @@ func (m *simulation) Set(at int64) { m.wake = at }
 // improvements are what a simulation tells: the results that are better than all before.
 type improvements struct{ *simulation }
 
-// Tell implements engine.Publisher.
-func (m *improvements) Tell(o core.Observation) {
-	switch o.Kind {
-	case core.SawResult:
-		m.improve(o)
-	case core.SawCompleted, core.SawFailed, core.SawRemoved:
-		m.memory.forget(m.machine.Params(o.Trial))
-		delete(m.runs, o.Trial)
+// Hear implements engine.Publisher.
+func (m *improvements) Hear(s *history.Step) {
+	for o := range s.Observations(core.ToReporters) {
+		switch o.Kind {
+		case core.SawResult:
+			m.improve(o)
+		case core.SawCompleted, core.SawFailed, core.SawRemoved:
+			m.memory.forget(m.machine.Params(o.Trial))
+			delete(m.runs, o.Trial)
+		}
 	}
 }
 

@@ -25,16 +25,13 @@ func (l *Engine) do(a core.Action) {
 	}
 }
 
-// tell hands an observation to each port that shall hear it.
+// tell hands an observation to the plugins that shall hear it.
 func (l *Engine) tell(o core.Observation) {
 	if o.To&core.ToSearcher != 0 {
 		l.Searcher.Tell(o)
 	}
 	if o.To&core.ToScheduler != 0 {
 		l.Scheduler.Tell(o)
-	}
-	if o.To&core.ToReporters != 0 {
-		l.Publisher.Tell(o)
 	}
 }
 

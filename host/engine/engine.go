@@ -215,6 +215,7 @@ func (l *Engine) apply(b []byte) error {
 	for _, x := range l.Listeners {
 		x.Applied(s.Event)
 	}
+	l.Publisher.Hear(s)
 	for _, a := range s.Actions {
 		l.do(a)
 	}

@@ -101,6 +101,7 @@ func engineOn(p Ports) (*Engine, *bytes.Buffer) {
 type idle struct{}
 
 func (idle) Tell(core.Observation)        {}
+func (idle) Hear(*history.Step)           {}
 func (idle) Ask(core.AskSearcher)         {}
 func (idle) Warn(core.Warn)               {}
 func (idle) Delete(core.DeleteCheckpoint) {}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/history"
 	"github.com/tunehost/tunehost/host/clock"
 )
 
@@ -55,7 +56,9 @@ type Executor interface {
 
 // Publisher tells people and reporters.
 type Publisher interface {
-	Tell(core.Observation)
+	// Hear is called for each event that was applied, before its actions are carried out. The step is valid during the
+	// call only.
+	Hear(*history.Step)
 	Warn(core.Warn)
 	// Flush is called at the end of each step.
 	Flush()

@@ -1,5 +1,6 @@
-// Package telling is who tells reporters what happened, and when: a Narrator makes
-// events of what the core saw, a Publisher tells them once the record of them is safe,
+// Package telling tells reporters what happened, and when: a Narrator makes
+// events of each step of the experiment's history, live, after a restart and as it is
+// read again; a Publisher tells them once the record of them is safe;
 // and a Teller brings them to one reporter at its own pace, also by reading the record
 // again (Following). A Relay is a reporter that is a plugin. The Board is what a table
 // shows.

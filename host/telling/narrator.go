@@ -37,8 +37,8 @@ func NewNarrator(m *core.Machine, trial func(core.TrialNo) report.Trial) *Narrat
 	return &Narrator{machine: m, trial: trial, tracks: map[core.TrialNo]*track{}}
 }
 
-// Number is the event's of an observation.
-func (n *Narrator) Number(o core.Observation) uint64 { return o.Number + n.hosts }
+// number is the event's of an observation.
+func (n *Narrator) number(o core.Observation) uint64 { return o.Number + n.hosts }
 
 // Last is the number of the last event.
 func (n *Narrator) Last() uint64 { return n.seen + n.hosts }
@@ -52,8 +52,8 @@ func (n *Narrator) began() report.Event {
 	return report.Event{Number: n.Last(), Kind: report.Began, Time: n.now(), Resumed: n.hosts > 1}
 }
 
-// Heard takes note of what is no observation, right after it was applied.
-func (n *Narrator) Heard(e core.Event, tell func(report.Event)) {
+// heard takes note of what is no observation, right after it was applied.
+func (n *Narrator) heard(e core.Event, tell func(report.Event)) {
 	switch e := e.(type) {
 	case *core.AttemptStarted:
 		n.track(e.Trial).pid = e.PID
@@ -63,10 +63,10 @@ func (n *Narrator) Heard(e core.Event, tell func(report.Event)) {
 	}
 }
 
-// Event makes a report of an observation. The machine is as it was right after.
-func (n *Narrator) Event(o core.Observation) report.Event {
+// event makes a report of an observation. The machine is as it was right after.
+func (n *Narrator) event(o core.Observation) report.Event {
 	n.seen = o.Number
-	e := report.Event{Number: n.Number(o), Kind: o.Kind, Time: n.now(), Reason: o.Reason, Retried: o.Retried, Iteration: o.Iteration}
+	e := report.Event{Number: n.number(o), Kind: o.Kind, Time: n.now(), Reason: o.Reason, Retried: o.Retried, Iteration: o.Iteration}
 	if o.Kind == core.SawEnd {
 		return e
 	}
@@ -111,22 +111,22 @@ func stateAfter(kind core.ObservationKind, now core.State) core.State {
 // Hear makes reports of an entry of the record, right after it was applied: of a host's start, and of what reporters hear
 // of. Those up to the number after were told before; they only count.
 func (n *Narrator) Hear(s *history.Step, after uint64, tell func(report.Event)) {
-	n.Heard(s.Event, func(e report.Event) {
+	n.heard(s.Event, func(e report.Event) {
 		if e.Number > after {
 			tell(e)
 		}
 	})
 	for o := range s.Observations(core.ToReporters) {
-		if n.Number(o) <= after {
-			n.Follow(o)
+		if n.number(o) <= after {
+			n.follow(o)
 		} else {
-			tell(n.Event(o))
+			tell(n.event(o))
 		}
 	}
 }
 
-// Follow takes note of an observation that nobody needs a report of.
-func (n *Narrator) Follow(o core.Observation) {
+// follow takes note of an observation that nobody needs a report of.
+func (n *Narrator) follow(o core.Observation) {
 	n.seen = o.Number
 	switch o.Kind {
 	case core.SawStarted:
