@@ -5,6 +5,7 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/history"
+	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/translation"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
@@ -26,7 +27,7 @@ func pastIn(dir string) past { return func() (*history.History, error) { return 
 const retoldAtATime = 1000
 
 // tell is a plugin.History for listeners of one kind.
-func (r *retelling) tell(to core.Audience, traits func() sdk.Traits) func(after, through uint64, tell func([]sdk.Event) error) error {
+func (r *retelling) tell(to core.Audience, traits func() sdk.Traits) plugin.History {
 	return func(after, through uint64, tell func([]sdk.Event) error) error {
 		if after >= through {
 			return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/tunehost/tunehost/core/record"
 )
 
-// History is an experiment's record from its beginning, and the experiment as it stands after what was read of it. It is
-// for one goroutine.
+// History is an experiment's record from its beginning, and the experiment as it stands after what was read of it. It
+// is for one goroutine.
 type History struct {
 	name   string // of the record in errors; "" where the caller says it
 	source Source // nil where there is none
@@ -22,8 +22,8 @@ type History struct {
 	hosts []host
 }
 
-// host is one host process: from is the running time at which it took the experiment up, wall the time of day at running
-// time 0 as it counted.
+// host is one host process: from is the running time at which it took the experiment up, wall the time of day at
+// running time 0 as it counted.
 type host struct{ from, wall int64 }
 
 // New returns a History of nothing yet, for [History.Replay] and [History.Apply].
@@ -71,8 +71,8 @@ func (h *History) Machine() *core.Machine { return h.step.Machine }
 // Hosts is how many hosts have taken the experiment up so far.
 func (h *History) Hosts() int { return len(h.hosts) }
 
-// Wall is the time of day, in nanoseconds since 1970, at a running time so far, by the host of that time; false before any
-// host.
+// Wall is the time of day, in nanoseconds since 1970, at a running time so far, by the host of that time; false
+// before any host.
 func (h *History) Wall(at int64) (ns int64, ok bool) {
 	i := sort.Search(len(h.hosts), func(i int) bool { return h.hosts[i].from > at })
 	if i == 0 {
@@ -81,11 +81,12 @@ func (h *History) Wall(at int64) (ns int64, ok bool) {
 	return h.hosts[i-1].wall + at, true
 }
 
-// Each calls f with the entries that are there and that were not read before, each right after it was applied. It returns
-// nil when there are no more now: call it again later. Where f returns an error, or [ErrStop], the next call goes on after
-// that entry.
+// Each calls f with the entries that are there and that were not read before, each right after it was applied. It
+// returns nil when there are no more now: call it again later. Where f returns an error, or [ErrStop], the next call
+// goes on after that entry.
 //
-// Errors: those of f, as they are. All others say what is wrong with the record, and where; what was read before stands.
+// Errors: those of f, as they are. All others say what is wrong with the record, and where; what was read before
+// stands.
 // [journal.ErrCorrupt]: it is damaged, or of no experiment. [journal.ErrRewound]: a crash has taken back what was read;
 // read it anew. [record.ErrNewer], [journal.ErrNewerFormat]: a newer host has written it.
 func (h *History) Each(f func(*Step) error) error { return h.Visit(Visitor{After: f}) }
@@ -115,8 +116,8 @@ func (h *History) Replay(v Visitor) journal.Replay {
 	}
 }
 
-// Apply takes the next record, which a host has just written. What the core refuses is a panic here: such a record cannot
-// have been made by the host itself. The Step is valid until the next one.
+// Apply takes the next record, which a host has just written. What the core refuses is a panic here: such a record
+// cannot have been made by the host itself. The Step is valid until the next one.
 func (h *History) Apply(b []byte) (*Step, error) {
 	if err := h.parse(b); err != nil {
 		return nil, err
@@ -144,8 +145,8 @@ func (h *History) fill() (more bool, err error) {
 	return true, nil
 }
 
-// walk takes what was read. What goes wrong with an entry, also what the core or the Visitor refuses with a panic, is an
-// error that names its number.
+// walk takes what was read. What goes wrong with an entry, also what the core or the Visitor refuses with a panic, is
+// an error that names its number.
 func (h *History) walk(v Visitor) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

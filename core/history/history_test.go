@@ -75,7 +75,8 @@ func (w *writing) open() *history.History {
 	return h
 }
 
-// read returns the times of what is read, which are the entries' numbers here too. It stops after the entry of a number.
+// read returns the times of what is read, which are the entries' numbers here too. It stops after the entry of a
+// number.
 func read(t *testing.T, h *history.History, until uint64) (times []int64, err error) {
 	t.Helper()
 	err = h.Each(func(s *history.Step) error {
@@ -94,7 +95,8 @@ func read(t *testing.T, h *history.History, until uint64) (times []int64, err er
 	return times, err
 }
 
-// Each entry is read once, in order, also those that come later. After a stop or an error, reading goes on with the next.
+// Each entry is read once, in order, also those that come later. After a stop or an error, reading goes on with the
+// next.
 func TestEach(t *testing.T) {
 	w := write(t)
 	h := w.open()
@@ -202,7 +204,8 @@ func TestReplayAndApply(t *testing.T) {
 	if times, err := read(t, w.open(), 0); err != nil || !slices.Equal(times, []int64{1, 2, 3, 4}) {
 		t.Errorf("%v, %v", times, err)
 	}
-	if _, err := h.Apply([]byte{0, 99}); !errors.Is(err, record.ErrNewer) || !strings.HasPrefix(err.Error(), "record 5: ") {
+	_, err = h.Apply([]byte{0, 99})
+	if !errors.Is(err, record.ErrNewer) || !strings.HasPrefix(err.Error(), "record 5: ") {
 		t.Error(err)
 	}
 	no := errors.New("no")
@@ -258,8 +261,8 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// Damage that the journal sees names the file, and the directory. A reader takes it for the end of what is there; Verify
-// knows better.
+// Damage that the journal sees names the file, and the directory. A reader takes it for the end of what is there;
+// Verify knows better.
 func TestDamagedFile(t *testing.T) {
 	w := write(t)
 	w.ticks([]int64{2})

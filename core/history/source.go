@@ -56,8 +56,8 @@ func openDir(dir string) (*journal.Dir, error) {
 }
 
 // Verify reads the whole record in a directory, as a host does that goes on with it, and tells damage from the torn end
-// that a crash leaves, which a History cannot. Of a record that a host writes to, nobody can say. run is whose record it
-// must be; zero: anybody's.
+// that a crash leaves, which a History cannot. Of a record that a host writes to, nobody can say. run is whose record
+// it must be; zero: anybody's.
 func Verify(dir string, run journal.RunID) (journal.Opened, error) {
 	files, err := openDir(dir)
 	if err != nil {

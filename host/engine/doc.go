@@ -7,6 +7,6 @@
 // the simulator and the test harness differ only in the ports that they give it when
 // they make it. The engine never asks which of them it serves.
 //
-// The engine applies what it has recorded through core/history, as each reader of the record does. So reporters are told
-// live as they are when the record is read again.
+// The engine applies what it has recorded through core/history, as each reader of the record does. So reporters are
+// told live as they are when the record is read again.
 package engine

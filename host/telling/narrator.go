@@ -108,8 +108,8 @@ func stateAfter(kind core.ObservationKind, now core.State) core.State {
 	return now
 }
 
-// Hear makes reports of an entry of the record, right after it was applied: of a host's start, and of what reporters hear
-// of. Those up to the number after were told before; they only count.
+// Hear makes reports of an entry of the record, right after it was applied: of a host's start, and of what reporters
+// hear of. Those up to the number after were told before; they only count.
 func (n *Narrator) Hear(s *history.Step, after uint64, tell func(report.Event)) {
 	n.heard(s.Event, func(e report.Event) {
 		if e.Number > after {

@@ -30,7 +30,8 @@ type Listener struct {
 	Hear func(e sdk.Event, due bool)
 }
 
-// Tell has a plugin hear of an observation, if it shall. The error says why the event lacks a point; it was told without.
+// Tell has a plugin hear of an observation, if it shall. The error says why the event lacks a point; it was told
+// without.
 func (t *Translator) Tell(o core.Observation, l *Listener) error {
 	if o.To&l.To == 0 {
 		return nil

@@ -26,7 +26,9 @@ func sources(t *testing.T, f func(file, text string)) {
 		if err != nil {
 			return err
 		}
-		if name := d.Name(); d.IsDir() && path != root && (name == "testdata" || name == "node_modules" || strings.HasPrefix(name, ".")) {
+		name := d.Name()
+		foreign := name == "testdata" || name == "node_modules" || strings.HasPrefix(name, ".")
+		if d.IsDir() && path != root && foreign {
 			return fs.SkipDir
 		}
 		if d.IsDir() || !strings.HasSuffix(path, ".go") {
@@ -77,8 +79,8 @@ func readExceptions(t *testing.T, file string) *exceptions {
 	return e
 }
 
-// hold fails where there is more than allowed; found has what there is of each. What is moved from one row to another is
-// as before. With -rewrite, the list becomes what there is, unless that is more.
+// hold fails where there is more than allowed; found has what there is of each. What is moved from one row to another
+// is as before. With -rewrite, the list becomes what there is, unless that is more.
 func (e *exceptions) hold(t *testing.T, found map[string][]string) {
 	t.Helper()
 	rows, above, are, may := e.heading, "", 0, 0
@@ -90,7 +92,8 @@ func (e *exceptions) hold(t *testing.T, found map[string][]string) {
 		are += n
 		rows += fmt.Sprintf("%s %d\n", what, n)
 		if n > e.allowed[what] {
-			above += fmt.Sprintf("\n%d in %s, not %d:\n\t%s", n, what, e.allowed[what], strings.Join(found[what], "\n\t"))
+			first := strings.Join(found[what][:min(n, 5)], "\n\t")
+			above += fmt.Sprintf("\n%d in %s, not %d, the first:\n\t%s", n, what, e.allowed[what], first)
 		}
 	}
 	if are > may {
@@ -123,16 +126,18 @@ func TestLines(t *testing.T) {
 var (
 	skip = regexp.MustCompile(`\b[tbf]\.Skip(f|Now)?\(`)
 	// foreign starts or looks for a program of another language.
-	foreign = regexp.MustCompile(`\bexec\.LookPath\(|\bexec\.Command(Context)?\(([\w.()]+, )?"(python3?|node|npm|npx|cargo|rustc|clang|gcc|cc|zig)"`)
+	foreign = regexp.MustCompile(`\bexec\.LookPath\(|\bexec\.Command(Context)?\(([\w.()]+, )?` +
+		`"(python3?|node|npm|npx|cargo|rustc|clang|gcc|cc|zig)"`)
 )
 
-// TestSkips: tests ask package internal/toolchain for other languages, which says that a test is skipped, and fails where
-// nothing may be. Other reasons for skipping, of which there are few, are counted in the list.
+// TestSkips: tests ask package internal/toolchain for other languages, which says that a test is skipped, and fails
+// where nothing may be. Other reasons for skipping, of which there are few, are counted in the list.
 func TestSkips(t *testing.T) {
 	e := readExceptions(t, "testdata/skips.txt")
 	skips := map[string][]string{}
 	sources(t, func(file, text string) {
-		if !strings.HasSuffix(file, "_test.go") || strings.HasPrefix(file, "internal/toolchain/") || file == "internal/house/sources_test.go" {
+		own := strings.HasPrefix(file, "internal/toolchain/") || file == "internal/house/sources_test.go"
+		if !strings.HasSuffix(file, "_test.go") || own {
 			return
 		}
 		n := 0
@@ -151,7 +156,8 @@ func TestSkips(t *testing.T) {
 }
 
 // walking reads a record, or makes a machine to read one with.
-var walking = regexp.MustCompile(`\brecord\.Parse\(|\bjournal\.(NewReader|Verify)\(|\bcore\.New\(\)|[mM]achine\.Apply\(`)
+var walking = regexp.MustCompile(`\brecord\.Parse\(|\bjournal\.(NewReader|Verify)\(|` +
+	`\bcore\.New\(\)|[mM]achine\.Apply\(`)
 
 // TestOneWalk: records are read by core/history, whatever for. What only checks whether a record that has no events is
 // whole, and the source that the simulated world reads, say so here.
@@ -188,7 +194,8 @@ func TestExceptions(t *testing.T) {
 			t.Errorf("%q: %t, want %t", line, !bad, bad)
 		}
 	}
-	for _, line := range []string{"at, e, err := record.Parse(b)", "m := core.New()", "x.machine.Apply(at, e)", "journal.NewReader(fs)"} {
+	for _, line := range []string{"at, e, err := record.Parse(b)", "m := core.New()", "x.machine.Apply(at, e)",
+		"journal.NewReader(fs)"} {
 		if !walking.MatchString(line) {
 			t.Errorf("%s is not found", line)
 		}
