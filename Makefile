@@ -250,11 +250,12 @@ python_code = $(PROTOC)/bin/python -m grpc_tools.protoc -I$(PROTO) --python_out=
 	sed 's/^from tunehost\.v1 import/from tunehost._proto import/' $$file >$(PYTHON_PROTO)/$$(basename $$file); done
 
 .PHONY: generate
-generate: $(BUF) $(PROTOC)/ready ## generated code, docs/CONFORMANCE.md and docs/BEHAVIOURS.md, anew
+generate: $(BUF) $(PROTOC)/ready ## generated code, docs/CONFORMANCE.md, docs/PLUGINS.md and docs/BEHAVIOURS.md, anew
 	$(BUF) generate
 	$(call without_grpc_in_guests,$(PROTO))
 	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; $(call python_code,"$$fresh")
 	go test ./conformance -run TestList -rewrite
+	go test ./cmd/tunehost -run PluginPage -rewrite
 	for file in $(JS_PROTOS); do cp $(PROTO)/$$file $(JS)/proto/$$file; done
 	go test ./internal/house -run Behaviours -rewrite
 

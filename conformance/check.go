@@ -37,6 +37,9 @@ type Check struct {
 	Short json.RawMessage `json:"short"`
 	// Transport, if set, is the only one that the check is applicable to.
 	Transport string `json:"transport"`
+	// Quick, if set, makes the check one of the few that `tunehost plugins check` runs, and
+	// is laid over what a short run has.
+	Quick json.RawMessage `json:"quick"`
 	// Deadline is for the whole check, as "30s".
 	Deadline string `json:"deadline"`
 }
@@ -48,6 +51,20 @@ func (c *Check) deadline() time.Duration {
 		panic(fmt.Sprintf("%s: %v", c.Name, err)) // the suite's schema forbids it
 	}
 	return d
+}
+
+// quick keeps the quick checks, as small as they are then.
+func quick(checks []Check) (kept []Check) {
+	for _, c := range checks {
+		if len(c.Quick) == 0 {
+			continue
+		}
+		if string(c.Quick) != "{}" {
+			c.Short = c.Quick
+		}
+		kept = append(kept, c)
+	}
+	return kept
 }
 
 // into lays the check's data over into, a pointer to a struct.
@@ -67,14 +84,13 @@ func (c *Check) into(into any, short bool) error {
 	return nil
 }
 
-// Checks are those for a kind of plugin, in the order in which they run; none
-// for a kind that has no suite.
+// Checks are those for a kind of plugin, in the order in which they run.
 func Checks(kind sdk.Kind) []Check { return slices.Clone(theChecks()[kind]) }
 
-// theChecks are those of each kind that has a suite.
+// theChecks are those of each kind.
 var theChecks = sync.OnceValue(func() map[sdk.Kind][]Check {
 	all := map[sdk.Kind][]Check{}
-	for _, kind := range []sdk.Kind{sdk.KindSearcher, sdk.KindScheduler, sdk.KindTrainable} {
+	for _, kind := range sdk.Kinds() {
 		var file struct {
 			Kind   sdk.Kind `json:"kind"`
 			Checks []Check  `json:"checks"`

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -29,20 +30,63 @@ func init() {
 
 // info is what the plugin says about itself.
 func (s *subject) info() (sdk.Info, error) {
-	p, err := s.plugin()
-	if err != nil {
-		return sdk.Info{}, err
+	return s.asked.ask(func() (sdk.Info, error) {
+		p, err := s.plugin()
+		if err != nil {
+			return sdk.Info{}, err
+		}
+		return p.Describe(s.ctx)
+	})
+}
+
+// asked is what the plugin has said of itself in this run: it is asked once.
+type asked struct {
+	mu   sync.Mutex
+	done bool
+	info sdk.Info
+}
+
+func (a *asked) ask(plugin func() (sdk.Info, error)) (_ sdk.Info, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.done {
+		return a.info, nil
 	}
-	return p.Describe(s.ctx)
+	a.info, err = plugin()
+	a.done = err == nil
+	return a.info, err
+}
+
+// CheckInfo says how what a plugin says of itself breaks the rules of describe/info and
+// describe/options: for the tests of plugins that are not started.
+func CheckInfo(info sdk.Info, kind sdk.Kind) error {
+	if err := describes(info, kind); err != nil {
+		return err
+	}
+	x, err := schemaOf(info)
+	if err != nil {
+		return err
+	}
+	return x.check(func(all map[string]json.RawMessage) ([]byte, error) {
+		if len(x.Required) > 0 {
+			return nil, nil // whose values are the user's
+		}
+		return json.Marshal(all)
+	})
 }
 
 func describe(s *subject) error {
 	info, err := s.info()
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case info.Kind != s.kind:
-		return wanted(fmt.Sprintf("the kind %q", s.kind), "%q", info.Kind)
+	}
+	return describes(info, s.kind)
+}
+
+func describes(info sdk.Info, kind sdk.Kind) error {
+	switch {
+	case info.Kind != kind:
+		return wanted(fmt.Sprintf("the kind %q", kind), "%q", info.Kind)
 	case !sdk.IsName(info.Name):
 		return wanted("a name of lower case letters, digits and dashes", "%q", info.Name)
 	case info.Version == "":
@@ -74,7 +118,11 @@ func (s *subject) schema() (*schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &schema{}
+	return schemaOf(info)
+}
+
+func schemaOf(info sdk.Info) (x *schema, err error) {
+	x = &schema{}
 	if err := json.Unmarshal(info.Options, x); err != nil {
 		return nil, wanted("a JSON Schema of the options", "%v", err)
 	}
@@ -144,6 +192,12 @@ func optionsSchema(s *subject) error {
 	if err != nil {
 		return err
 	}
+	return x.check(s.with)
+}
+
+// check says whether the schema is closed, and its defaults fit in: laid over options that
+// open the plugin by complete. Nothing is not looked at.
+func (x *schema) check(complete func(map[string]json.RawMessage) ([]byte, error)) error {
 	if x.Type != "object" || x.Closed == nil || *x.Closed {
 		return wanted(`"type": "object" and "additionalProperties": false`, "type %q, and others allowed", x.Type)
 	}
@@ -154,8 +208,8 @@ func optionsSchema(s *subject) error {
 	for _, name := range x.Required { // their values are the user's
 		delete(all, name)
 	}
-	options, err := s.with(all)
-	if err != nil {
+	options, err := complete(all)
+	if err != nil || options == nil {
 		return err
 	}
 	if err := x.takes(options); err != nil {
@@ -181,9 +235,20 @@ func (s *subject) open(options []byte) error {
 		_, err = p.OpenSearcher(s.ctx, plain, options, nil)
 	case sdk.KindScheduler:
 		_, err = p.OpenScheduler(s.ctx, plain, options, nil)
+	case sdk.KindReporter:
+		err = s.openReporter(p, plain, options)
 	default:
 		_, err = p.OpenTrainable(s.ctx, options)
 	}
+	return err
+}
+
+func (s *subject) openReporter(p plugin.Plugin, plain sdk.Problem, options []byte) error {
+	dir, err := s.dir()
+	if err != nil {
+		return err
+	}
+	_, err = p.OpenReporter(s.ctx, sdk.Experiment{Name: "check", Dir: dir, Problem: plain}, options)
 	return err
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/tunehost/tunehost/conformance"
 	"github.com/tunehost/tunehost/conformance/reference"
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/samples/reporter/lines"
 )
 
 // The reference plugins pass, in process and as processes.
@@ -28,6 +29,11 @@ func TestReferenceTrainable(t *testing.T) {
 	t.Run("process", func(t *testing.T) {
 		conformance.RunTrainable(t, process(sdk.KindTrainable), conformance.Options{Short: true})
 	})
+}
+
+// The sample passes: there is nothing that only a reference would show.
+func TestSampleReporter(t *testing.T) {
+	conformance.RunReporter(t, conformance.InProcess(lines.Plugin))
 }
 
 func process(kind sdk.Kind) conformance.Open {

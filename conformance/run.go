@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/runtimedir"
@@ -30,6 +33,9 @@ type Options struct {
 	Only string
 	// Short makes experiments small, for plugins that are slow to start.
 	Short bool
+	// Quick runs only the few checks that tell whether a plugin works at all, small and side
+	// by side: `tunehost plugins check`.
+	Quick bool
 	// Deadline, if set, is the most that a check may take; it shortens the
 	// suite's own deadlines, for plugins that are known to answer at once.
 	Deadline time.Duration
@@ -72,17 +78,45 @@ func Run(ctx context.Context, kind sdk.Kind, open Open, o Options, each func(Res
 	if len(checks) == 0 {
 		return fmt.Errorf("no check of a %s is named %q", kind, o.Only)
 	}
+	known := &asked{}
+	one := func(c Check) Result { return run(ctx, c, kind, open, o, known) }
+	if o.Quick {
+		o.Short = true
+		together(quick(checks), one, each)
+		return ctx.Err()
+	}
 	for _, c := range checks {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		each(run(ctx, c, kind, open, o))
+		each(one(c))
 	}
 	return nil
 }
 
+// together runs checks side by side, and calls each with their results in order.
+func together(checks []Check, one func(Check) Result, each func(Result)) {
+	results := make([]chan Result, len(checks))
+	for i := range checks {
+		results[i] = make(chan Result, 1)
+	}
+	go func() {
+		var group errgroup.Group
+		group.SetLimit(runtime.NumCPU())
+		for i, c := range checks {
+			group.Go(func() error {
+				results[i] <- one(c)
+				return nil
+			})
+		}
+	}()
+	for _, r := range results {
+		each(<-r)
+	}
+}
+
 // run runs one check.
-func run(ctx context.Context, c Check, kind sdk.Kind, open Open, o Options) Result {
+func run(ctx context.Context, c Check, kind sdk.Kind, open Open, o Options, known *asked) Result {
 	started := time.Now()
 	limit := c.deadline()
 	if o.Deadline > 0 {
@@ -90,7 +124,7 @@ func run(ctx context.Context, c Check, kind sdk.Kind, open Open, o Options) Resu
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	s := &subject{ctx: ctx, check: c, kind: kind, start: open, Options: o}
+	s := &subject{ctx: ctx, check: c, kind: kind, start: open, asked: known, Options: o}
 	err := s.look()
 	s.close()
 	r := Result{Check: c.Name, Outcome: Passed, Rule: c.Rule, Source: c.Source, Seconds: time.Since(started).Seconds()}
@@ -148,6 +182,7 @@ type subject struct {
 	check  Check
 	kind   sdk.Kind
 	start  Open
+	asked  *asked
 	closes []io.Closer
 	dirs   []*runtimedir.Folder
 }

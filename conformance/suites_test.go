@@ -18,8 +18,6 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-var allKinds = []sdk.Kind{sdk.KindSearcher, sdk.KindScheduler, sdk.KindTrainable}
-
 // The suites conform to their schema.
 func TestSchema(t *testing.T) {
 	text, err := os.ReadFile("suites/schema.json")
@@ -30,7 +28,7 @@ func TestSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, k := range allKinds {
+	for _, k := range sdk.Kinds() {
 		text, err := os.ReadFile("suites/" + string(k) + ".yaml")
 		if err != nil {
 			t.Fatal(err)
@@ -56,7 +54,7 @@ func TestSchema(t *testing.T) {
 // Names are of their kind and there once, and data is what the verbs take.
 func TestChecks(t *testing.T) {
 	seen := map[string]bool{}
-	for _, k := range allKinds {
+	for _, k := range sdk.Kinds() {
 		for _, c := range Checks(k) {
 			if !strings.HasPrefix(c.Name, string(k)+"/") || seen[c.Name] {
 				t.Errorf("%s: not of the kind %s, or twice", c.Name, k)
@@ -126,7 +124,7 @@ func TestSources(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, k := range allKinds {
+	for _, k := range sdk.Kinds() {
 		for _, c := range Checks(k) {
 			for _, source := range c.Source {
 				if behaviour.MatchString(source) && !bytes.Contains(behaviours, []byte("| "+source+" |")) {
@@ -183,7 +181,7 @@ Every check of [the conformance suite](../conformance/README.md), the rule that 
 numbers are of [the list of behaviours](BEHAVIOURS.md), files are in [the SDK](../plugins/sdk) or at the top of the repository.
 This file is written by ` + "`go test ./conformance -rewrite`" + ` from the files in ` + "`conformance/suites`" + `.
 `)
-	for _, k := range allKinds {
+	for _, k := range sdk.Kinds() {
 		fmt.Fprintf(&b, "\n## %ss\n\n| check | rule | written in |\n|---|---|---|\n", strings.ToUpper(string(k[:1]))+string(k[1:]))
 		for _, c := range Checks(k) {
 			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", c.Name, c.Rule, strings.Join(c.Source, ", "))

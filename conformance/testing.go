@@ -19,6 +19,9 @@ func RunScheduler(t *testing.T, open Open, o ...Options) { runTests(t, sdk.KindS
 // RunTrainable runs each check of trainables as a subtest.
 func RunTrainable(t *testing.T, open Open, o ...Options) { runTests(t, sdk.KindTrainable, open, o) }
 
+// RunReporter runs each check of reporters as a subtest.
+func RunReporter(t *testing.T, open Open, o ...Options) { runTests(t, sdk.KindReporter, open, o) }
+
 // RunAll runs each check of a kind as a subtest.
 func RunAll(t *testing.T, kind sdk.Kind, open Open, o ...Options) { runTests(t, kind, open, o) }
 
@@ -33,7 +36,7 @@ func runTests(t *testing.T, kind sdk.Kind, open Open, o []Options) {
 		t.Fatalf("no checks are named %q: %v", options.Only, err)
 	}
 	for _, c := range checks {
-		t.Run(c.Name, func(t *testing.T) { test(t, run(t.Context(), c, kind, open, options)) })
+		t.Run(c.Name, func(t *testing.T) { test(t, run(t.Context(), c, kind, open, options, &asked{})) })
 	}
 }
 
@@ -48,7 +51,7 @@ func test(t *testing.T, r Result) {
 }
 
 // InProcess opens a plugin that is a Go value (an sdk.SearcherPlugin,
-// sdk.SchedulerPlugin or sdk.TrainablePlugin) in this process.
+// sdk.SchedulerPlugin, sdk.TrainablePlugin or sdk.ReporterPlugin) in this process.
 func InProcess(value any) Open {
 	return func(context.Context) (plugin.Plugin, error) { return inproc.New(value) }
 }

@@ -55,6 +55,8 @@ func trains(s *subject, w training) error {
 		return err
 	case t.ended && t.end.Error != "":
 		return t.few(1)
+	case t.ended && len(t.results) == 0:
+		return wanted("results", "the trial ended without one")
 	case t.ended:
 		return nil
 	}

@@ -92,7 +92,7 @@ func (h *scaffolds) follow(t *testing.T, kind string, switches ...string) {
 		h.filled = filepath.Join(dir, h.kept)
 	}
 	out := run(t, h.bin, dir, blocks)
-	if want := "ok  " + kind + " calls"; !strings.Contains(out, want) {
+	if want := kind + " " + filepath.Base(dir) + ": "; !strings.Contains(out, want) {
 		t.Errorf("%s: %q is not in what was printed:\n%s", kind, want, out)
 	}
 }

@@ -51,7 +51,7 @@ The exit status is 1 when a rule is broken.`,
 	}
 	cmd.Flags().StringVar(&f.options, "options", "", "the plugin's options, a JSON object")
 	cmd.Flags().StringVar(&f.params, "params", "", "parameters that a trainable can train with, a JSON object")
-	cmd.Flags().StringVar(&f.kind, "kind", "", "searcher, scheduler or trainable, for a program that is several, or a name that several have")
+	cmd.Flags().StringVar(&f.kind, "kind", "", sdk.AnyKind()+", for a program that is several, or a name that several have")
 	cmd.Flags().StringVar(&f.only, "only", "", "checks to run: one, a folder of them (searcher/given) or a pattern with *")
 	cmd.Flags().BoolVar(&f.short, "short", false, "play small experiments")
 	cmd.Flags().BoolVar(&f.list, "list", false, "print the checks and run none")
@@ -59,11 +59,9 @@ The exit status is 1 when a rule is broken.`,
 	return cmd
 }
 
-var suiteKinds = []sdk.Kind{sdk.KindSearcher, sdk.KindScheduler, sdk.KindTrainable}
-
 // listChecks prints checks: those for a plugin, or all.
 func (a *app) listChecks(f conformanceFlags, args []string) error {
-	kinds := suiteKinds
+	kinds := sdk.Kinds()
 	if len(args) == 1 {
 		s, err := a.starter(context.Background(), args[0], f.kind)
 		if err != nil {
@@ -156,15 +154,15 @@ func (f *conformanceFlags) check() error {
 	for name, text := range map[string]string{"--options": f.options, "--params": f.params} {
 		var object map[string]json.RawMessage
 		if text != "" && (json.Unmarshal([]byte(text), &object) != nil || object == nil) {
-			return usage("conformance: %s is no JSON object: %s", name, text)
+			return usage("%s is not a JSON object: %s", name, text)
 		}
 	}
-	for _, k := range suiteKinds {
+	for _, k := range sdk.Kinds() {
 		if f.kind == "" || f.kind == string(k) {
 			return nil
 		}
 	}
-	return usage("conformance: --kind is %q; expected: searcher, scheduler or trainable", f.kind)
+	return usage("conformance: --kind is %q; expected: %s", f.kind, sdk.AnyKind())
 }
 
 // summary has the stable shape of the last line of `conformance --json`.
@@ -205,11 +203,17 @@ func (a *app) conformance(ctx context.Context, f conformanceFlags, arg string) e
 	if len(chosen) == 0 {
 		return noCheck(f.only, []sdk.Kind{s.kind})
 	}
+	return a.checks(ctx, s, chosen, f.run(), f.json)
+}
+
+// checks runs checks and says what came of them.
+func (a *app) checks(
+	ctx context.Context, s starter, chosen []conformance.Check, o conformance.Options, asJSON bool,
+) error {
 	sum := summary{Plugin: s.name, Kind: s.kind}
-	view := a.viewOf(chosen, f.json)
-	o := conformance.Options{Options: json.RawMessage(f.options), Params: json.RawMessage(f.params), Only: f.only, Short: f.short}
+	view := a.viewOf(chosen, asJSON)
 	var printed error
-	err = conformance.Run(ctx, s.kind, s.open, o, func(r conformance.Result) {
+	err := conformance.Run(ctx, s.kind, s.open, o, func(r conformance.Result) {
 		if ctx.Err() != nil {
 			return // it did not come to its end
 		}
@@ -219,7 +223,7 @@ func (a *app) conformance(ctx context.Context, f conformanceFlags, arg string) e
 	if err = errors.Join(err, printed); err != nil {
 		return err
 	}
-	return a.concluded(sum, f.json)
+	return a.concluded(sum, asJSON)
 }
 
 // viewOf is how results are shown as they come.

@@ -1,8 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/tunehost/tunehost/host/config"
-	"github.com/tunehost/tunehost/host/plugin/checkup"
 	"github.com/tunehost/tunehost/host/plugin/finder"
 	"github.com/tunehost/tunehost/host/plugin/process"
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/option"
 )
 
 func (a *app) pluginsCommand() *cobra.Command {
@@ -179,7 +179,7 @@ func (a *app) infos(name string) (infos []sdk.Info, err error) {
 	if p.Bundled != nil {
 		return infos, nil
 	}
-	return checkup.Infos(context.Background(), starting(p), "")
+	return infosOf(context.Background(), starting(p), "")
 }
 
 // find is a plugin that the user names.
@@ -202,27 +202,14 @@ func findKind(name string, kind sdk.Kind) (*finder.Found, error) {
 	return p, err
 }
 
-// option is what an option's JSON Schema says to people.
-type option struct {
-	Type        any             `json:"type"`
-	Enum        []any           `json:"enum"`
-	Default     json.RawMessage `json:"default"`
-	Description string          `json:"description"`
-}
-
 func (a *app) describe(i sdk.Info) error {
 	a.say("%s", a.bold(fmt.Sprintf("%s %s %s", i.Kind, i.Name, i.Version)))
 	a.say("%s", i.Summary)
-	var schema struct {
-		Properties map[string]option `json:"properties"`
-		Required   []string          `json:"required"`
+	rows, err := option.Rows(i.Options)
+	if err != nil {
+		return fmt.Errorf("the schema of %s's options: %w", i.Name, err)
 	}
-	if len(i.Options) > 0 {
-		if err := json.Unmarshal(i.Options, &schema); err != nil {
-			return fmt.Errorf("the schema of %s's options: %w", i.Name, err)
-		}
-	}
-	if len(schema.Properties) == 0 {
+	if len(rows) == 0 {
 		a.say("It has no options.")
 		return nil
 	}
@@ -231,33 +218,9 @@ func (a *app) describe(i sdk.Info) error {
 	t.column("value", false)
 	t.column("default", false)
 	t.column("", false)
-	names := make([]string, 0, len(schema.Properties))
-	for name := range schema.Properties {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		o := schema.Properties[name]
-		fallback := string(o.Default)
-		if slices.Contains(schema.Required, name) {
-			fallback = "required"
-		}
-		t.rows = append(t.rows, []string{name, o.form(), fallback, o.Description})
+	for _, r := range rows {
+		t.rows = append(t.rows, []string{r.Name, r.Value, cmp.Or(r.Default, "required"), r.Doc})
 	}
 	a.say("")
 	return t.write(a.out, a.width(), a.bold)
-}
-
-// form is what an option's value may be.
-func (o *option) form() string {
-	if len(o.Enum) > 0 {
-		return strings.Trim(strings.ReplaceAll(fmt.Sprint(o.Enum), " ", ", "), "[]")
-	}
-	if list, ok := o.Type.([]any); ok {
-		return strings.Trim(strings.ReplaceAll(fmt.Sprint(list), " ", " or "), "[]")
-	}
-	if o.Type == nil {
-		return "anything"
-	}
-	return fmt.Sprint(o.Type)
 }

@@ -82,7 +82,7 @@ var sets = map[string][]string{
 	// no goroutines, and nothing that knows the machine.
 	"PURE":    {"cmp", "errors", "math", "math/bits", "slices", "strconv", "strings"},
 	"FILES":   {"bytes", "encoding/binary", "fmt", "hash/crc32", "io", "io/fs", "os", "path/filepath", "sync", "syscall", "time"},
-	"SERVING": {"github.com/agnivade/levenshtein", "github.com/hashicorp/…", "github.com/santhosh-tekuri/jsonschema/v6", "google.golang.org/…", "golang.org/x/sys/…"},
+	"SERVING": {"github.com/agnivade/levenshtein", "github.com/hashicorp/…", "google.golang.org/…", "golang.org/x/sys/…"},
 	"TESTING": {"github.com/cockroachdb/datadriven", "pgregory.net/rapid"},
 }
 

@@ -7,23 +7,14 @@
 // "A System for Massively Parallel Hyperparameter Tuning", MLSys 2020,
 // https://arxiv.org/abs/1810.05934.
 //
-// # Options
+// # Defaults
 //
-//   - max (100): iterations after which a trial is stopped as finished.
-//   - grace (1): the first rung; no trial is stopped before it.
-//   - reduction_factor (3): one in so many trains on. The paper uses 4 and finds
-//     little difference; theory prefers the whole number nearest e. With 3 a
-//     rung is reached sooner after the last, so that a late bloomer has one more
-//     chance, and it is what Hyperband uses.
-//   - brackets (1): with more, bracket s starts at rung s, so that trials that
-//     start badly are given longer. Which bracket a trial is in is drawn from the
-//     seed and the trial's number, in Hyperband's proportions.
-//   - type (stopping): "stopping" decides at the rung whether a trial ends;
-//     "promotion" pauses each trial at the rung and wakes it when it belongs to
-//     the best. Promotion is the paper's algorithm; it wastes less on trials
-//     that came early and were lucky, but needs checkpoints that can be restored
-//     cheaply.
-//   - objective: the metric that is compared, needed with several objectives.
+// The paper uses a reduction_factor of 4 and finds little difference; theory prefers the
+// whole number nearest e. With 3 a rung is reached sooner after the last, so that a late
+// bloomer has one more chance, and it is what Hyperband uses. Which bracket a trial is in is
+// drawn from the seed and the trial's number, in Hyperband's proportions. The type promotion
+// is the paper's algorithm; it wastes less on trials that came early and were lucky, but
+// needs checkpoints that can be restored cheaply.
 //
 // # Rules
 //

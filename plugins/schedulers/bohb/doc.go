@@ -12,13 +12,8 @@
 // Optimization at Scale", ICML 2018, https://arxiv.org/abs/1807.01774, and the
 // authors' program HpBandSter.
 //
-// # Options
-//
-//   - max (81): iterations of a trial that survives; the paper's largest budget.
-//   - min (1): the smallest budget. Set it to where results begin to tell trials
-//     apart: the model learns from it first.
-//   - reduction_factor (3): one in so many survives a halving; the paper's η.
-//   - objective: the metric that is compared, needed with several objectives.
+// The option max is the paper's largest budget, min its smallest, from which the model learns
+// first; reduction_factor is its η.
 //
 // # Rules
 //

@@ -7,11 +7,7 @@
 // Bandit-Based Approach to Hyperparameter Optimization", JMLR 18 (2018),
 // https://arxiv.org/abs/1603.06560.
 //
-// # Options
-//
-//   - max (81): iterations of a trial that survives; the paper's R.
-//   - reduction_factor (3): one in so many survives a halving; the paper's η.
-//   - objective: the metric that is compared, needed with several objectives.
+// The option max is the paper's R, reduction_factor its η.
 //
 // # Rules
 //

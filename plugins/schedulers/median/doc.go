@@ -6,14 +6,7 @@
 // Source: Golovin, Solnik, Moitra, Kochanski, Karro, Sculley, "Google Vizier: A
 // Service for Black-Box Optimization", KDD 2017, section 3.2.2.
 //
-// # Options
-//
-//   - grace (4): iterations before which no trial is stopped, and which no mean
-//     counts, because the first results are mostly noise. Katib begins at its
-//     fourth step too.
-//   - min_trials (3): how many others must have reached the iteration. As in
-//     Katib and Ray Tune.
-//   - objective: the metric that is compared, needed with several objectives.
+// The defaults of grace and min_trials are Katib's, min_trials is Ray Tune's, too.
 //
 // # Rules
 //

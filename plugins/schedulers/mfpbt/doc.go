@@ -8,12 +8,8 @@
 // Source: Doulazmi, Lehuger, Toromanoff and others, "Multiple-Frequencies
 // Population-Based Training", 2025, https://arxiv.org/abs/2506.03225.
 //
-// # Options
-//
-//   - periods ([1, 2, 4, 8]): a sub-population for each; it evolves at each so-many-th
-//     comparison. They grow. The paper has [1, 10, 25, 50] for 1000 intervals.
-//   - interval, burn_in, max, quantile, sync, objective, mutate, resample, factors: those
-//     of pbt.
+// The paper has the periods [1, 10, 25, 50] for 1000 intervals. The other options are those of
+// pbt.
 //
 // # Rules
 //

@@ -8,13 +8,6 @@
 // order by an ε-net; layers are those of Deb, Pratap, Agarwal, Meyarivan, "A Fast and
 // Elitist Multiobjective Genetic Algorithm: NSGA-II", 2002.
 //
-// # Options
-//
-//   - max (100): iterations after which a trial is stopped as finished.
-//   - grace (1): the first rung; no trial is stopped before it.
-//   - reduction_factor (3): one in so many trials trains on.
-//   - objectives (all): the metrics that are compared.
-//
 // # Rules
 //
 // Rungs, and when a trial is recorded at one, are asha's. Of n recorded at a rung,

@@ -7,15 +7,8 @@
 // Source: Bohdal, Balles, Wistuba, Ermis, Archambeau, Zappella, "PASHA: Efficient HPO and
 // NAS with Progressive Resource Allocation", ICLR 2023, https://arxiv.org/abs/2207.06940.
 //
-// # Options
-//
-//   - max (100): iterations after which a trial is finished, if it comes that far.
-//   - grace (1): the first rung; no trial is paused before it.
-//   - reduction_factor (3): one in so many goes on at each rung.
-//   - epsilon (automatic): values of the metric that differ by no more than this are
-//     equals, whose order may change. Automatic is the median distance between
-//     neighbours at the lower of the two rungs, which falls as trials get more.
-//   - objective: the metric that is compared, needed with several objectives.
+// Without epsilon, values are equals that differ by no more than the median distance between
+// neighbours at the lower of the two rungs, which falls as trials get more.
 //
 // # Rules
 //

@@ -6,16 +6,6 @@
 // It is early stopping as in Prechelt, "Early Stopping — But When?", 1998, with
 // the stopping criterion UP, counted in iterations.
 //
-// # Options
-//
-//   - patience (10): iterations without improvement after which a trial stops.
-//   - min_delta (0): what counts as improvement must be better than the best so
-//     far by more than this, in units of the metric.
-//   - grace (1): iterations before which no trial is stopped.
-//   - limit (none): a value of the metric; trials that report a worse one are
-//     stopped at once, after the grace.
-//   - objective: the metric that is judged, needed with several objectives.
-//
 // # Rules
 //
 // Patience is counted in iterations, not in results, from the iteration of the

@@ -9,12 +9,8 @@
 // https://arxiv.org/abs/2002.02518; the model's time is that of Bogunovic, Scarlett,
 // Cevher, "Time-Varying Gaussian Process Bandit Optimization", AISTATS 2016.
 //
-// # Options
-//
-//   - interval, burn_in, max, quantile, sync, objective, mutate, resample, factors:
-//     those of pbt. resample and factors are for what the model does not choose.
-//   - model (all): names of the parameters that the model chooses: numbers that always
-//     exist. Without it, all of those that mutate allows.
+// The options are those of pbt, and model. resample and factors are for what the model does not
+// choose.
 //
 // # Rules
 //

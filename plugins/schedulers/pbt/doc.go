@@ -10,20 +10,6 @@
 // Green, Dunning, Simonyan, Fernando, Kavukcuoglu, "Population Based Training of
 // Neural Networks", 2017, https://arxiv.org/abs/1711.09846.
 //
-// # Options
-//
-//   - interval (10): iterations between a trial's comparisons.
-//   - burn_in (0): iterations before the first one.
-//   - max (none): iterations after which a trial is finished.
-//   - quantile (0.25): the fraction that is worst, and the fraction that is best.
-//   - resample (0.25): probability with which a parameter is drawn anew instead
-//     of being moved.
-//   - factors ([1.2, 0.8]): what a parameter is moved by.
-//   - mutate (all): names of the parameters that may change. Leave out those that
-//     the checkpoint depends on, such as the number of layers.
-//   - sync (false): compare when all trials have arrived, not as each comes.
-//   - objective: the metric that is compared, needed with several objectives.
-//
 // # Rules
 //
 // At its interval a trial is ranked among the trials that have not ended, each

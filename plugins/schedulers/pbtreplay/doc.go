@@ -7,11 +7,6 @@
 // https://arxiv.org/abs/1711.09846, section 4.4, replays schedules; Ray Tune has
 // PopulationBasedTrainingReplay.
 //
-// # Options
-//
-//   - policy (none): a list of {iteration, params}: from that iteration on these
-//     parameters change, and the others stay.
-//
 // # Making a policy
 //
 // `tunehost lineage DIR TRIAL --policy` prints that of a trial of an experiment with

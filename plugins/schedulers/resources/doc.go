@@ -8,19 +8,6 @@
 // DistributeResourcesToTopJob; like these it adds whole multiples of what a trial
 // asks for at first.
 //
-// # Options
-//
-//   - request (what each trial asks for in the experiment file): one slot.
-//   - slots (as many requests as fit into what there was when the experiment began, or
-//     else its concurrency): how many there is room for. No more than that is given to
-//     all trials together.
-//   - max (slots): how many slots a single trial is given at most.
-//   - step (1): changes of fewer slots are not worth a pause.
-//   - interval (10): iterations that a trial trains between changes, at least.
-//   - give (even): "even" divides the slots among the trials that live; "best" gives
-//     each one, and all others to the trial with the best last result.
-//   - objective: the metric that "best" compares, needed with several objectives.
-//
 // # Rules
 //
 // Slots are free when all trials were added (as many as are planned, or the search

@@ -8,13 +8,6 @@
 // Signed Rank Procedures", JASA 54 (1959). That the trial's mean is looked at too
 // is from Optuna's WilcoxonPruner.
 //
-// # Options
-//
-//   - p_threshold (0.1): a trial is stopped when the test's p is below it. At 0.1
-//     it takes four folds at least, at 0.05 five.
-//   - startup_folds (2): folds that must be compared before one is stopped.
-//   - objective: the metric that is compared, needed with several objectives.
-//
 // # Rules
 //
 // The best trial is, of those that came to their ends, one of those with most

@@ -7,16 +7,16 @@ import (
 
 	"google.golang.org/grpc/codes"
 
+	"github.com/tunehost/tunehost/conformance"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	pb "github.com/tunehost/tunehost/plugins/sdk/proto/tunehost/v1"
-	"github.com/tunehost/tunehost/plugins/sdk/sdktest"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 	"github.com/tunehost/tunehost/plugins/sdk/wire"
 )
 
 func describe(t *testing.T, info *pb.Info, kind sdk.Kind) {
 	t.Helper()
-	if err := sdktest.CheckInfo(wire.InfoFromProto(info), kind); err != nil {
+	if err := conformance.CheckInfo(wire.InfoFromProto(info), kind); err != nil {
 		t.Error(err)
 	}
 }

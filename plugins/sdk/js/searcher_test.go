@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tunehost/tunehost/conformance"
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/plugins/sdk"
-	"github.com/tunehost/tunehost/plugins/sdk/sdktest"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
@@ -81,7 +81,7 @@ func TestDescriptions(t *testing.T) {
 		if err != nil || info.Name != name {
 			t.Fatal(info, err)
 		}
-		if err := sdktest.CheckInfo(info, kind); err != nil {
+		if err := conformance.CheckInfo(info, kind); err != nil {
 			t.Error(err)
 		}
 	}

@@ -149,8 +149,8 @@ func TestMessages(t *testing.T) {
 		`{"raw": true}`:                    `option "raw" is true; allowed: a number or a text`,
 		`{"Int": 1}`:                       `unknown option "Int"; known: ` + strings.Join(declared.Names(), ", "),
 		`[1]`:                              `the options are [1]; allowed: a map`,
-		`{"int"`:                           `the options are no JSON object: unexpected end of JSON input`,
-		`{} {}`:                            `the options are no JSON object: invalid character '{' after top-level value`,
+		`{"int"`:                           `the options are not a JSON object: unexpected end of JSON input`,
+		`{} {}`:                            `the options are not a JSON object: invalid character '{' after top-level value`,
 	} {
 		got := ""
 		if _, err := declared.Read([]byte(text)); err != nil {

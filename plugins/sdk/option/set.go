@@ -70,7 +70,7 @@ func (s *Set[O]) read(options []Option, object []byte) error {
 		object = []byte("{}")
 	}
 	if err := validate(object); err != nil {
-		return fmt.Errorf("the %ss are no JSON object: %w", s.noun, err)
+		return fmt.Errorf("the %ss are not a JSON object: %w", s.noun, err)
 	}
 	err := readObject("", options, object)
 	if w, ok := errors.AsType[*wrong](err); ok {

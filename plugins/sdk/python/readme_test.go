@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tunehost/tunehost/conformance"
 	"github.com/tunehost/tunehost/host/plugin/process"
 	"github.com/tunehost/tunehost/plugins/sdk"
-	"github.com/tunehost/tunehost/plugins/sdk/sdktest"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 	"github.com/tunehost/tunehost/plugins/sdk/train"
 )
@@ -90,7 +90,7 @@ func TestReadmeSearcher(t *testing.T) {
 	if err != nil || info.Name != "nearby" || info.Summary != "Tries points near the best one so far." {
 		t.Errorf("%+v, %v", info, err)
 	}
-	if err := sdktest.CheckInfo(info, sdk.KindSearcher); err != nil {
+	if err := conformance.CheckInfo(info, sdk.KindSearcher); err != nil {
 		t.Error(err)
 	}
 	s := &space.Space{Params: []space.Param{{Name: "x", Kind: space.Real, Low: 0, High: 10}}}

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tunehost/tunehost/conformance"
 	"github.com/tunehost/tunehost/host/hosttest"
 	"github.com/tunehost/tunehost/plugins/sdk"
-	"github.com/tunehost/tunehost/plugins/sdk/sdktest"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 	"github.com/tunehost/tunehost/plugins/sdk/train"
 )
@@ -51,7 +51,7 @@ func TestSampleInfos(t *testing.T) {
 		if err != nil || info.Name != c.name || info.Version != "1.0.0" {
 			t.Errorf("%s: %+v, %v", c.script, info, err)
 		}
-		if err := sdktest.CheckInfo(info, c.kind); err != nil {
+		if err := conformance.CheckInfo(info, c.kind); err != nil {
 			t.Errorf("%s: %v", c.script, err)
 		}
 	}

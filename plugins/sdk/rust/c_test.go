@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tunehost/tunehost/conformance"
 	"github.com/tunehost/tunehost/internal/toolchain"
 	"github.com/tunehost/tunehost/plugins/sdk"
-	"github.com/tunehost/tunehost/plugins/sdk/sdktest"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
@@ -24,7 +24,7 @@ func TestC(t *testing.T) {
 	if info.Name != "dice" {
 		t.Errorf("%+v", info)
 	}
-	if err := sdktest.CheckInfo(info, sdk.KindSearcher); err != nil {
+	if err := conformance.CheckInfo(info, sdk.KindSearcher); err != nil {
 		t.Error(err)
 	}
 	wantError(t, m.load(t).suggestNothing(), "not opened")

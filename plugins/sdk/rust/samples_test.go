@@ -8,9 +8,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tunehost/tunehost/conformance"
 	"github.com/tunehost/tunehost/host/hosttest"
 	"github.com/tunehost/tunehost/plugins/sdk"
-	"github.com/tunehost/tunehost/plugins/sdk/sdktest"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
@@ -44,7 +44,7 @@ func TestDescriptions(t *testing.T) {
 				if info.Kind != want.kind || info.Name != want.name {
 					t.Errorf("%+v", info)
 				}
-				if err := sdktest.CheckInfo(info, want.kind); err != nil {
+				if err := conformance.CheckInfo(info, want.kind); err != nil {
 					t.Error(err)
 				}
 			})

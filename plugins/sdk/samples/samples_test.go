@@ -20,7 +20,6 @@ import (
 	"github.com/tunehost/tunehost/host/plugin/sandbox"
 	"github.com/tunehost/tunehost/host/plugin/sandbox/sandboxtest"
 	"github.com/tunehost/tunehost/plugins/sdk"
-	"github.com/tunehost/tunehost/plugins/sdk/sdktest"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 	"github.com/tunehost/tunehost/plugins/sdk/train"
 )
@@ -86,7 +85,7 @@ func describes(t *testing.T, p plugin.Plugin, kind sdk.Kind, name string) {
 	if err != nil || info.Name != name || info.Kind != kind {
 		t.Fatalf("%+v, %v", info, err)
 	}
-	if err := sdktest.CheckInfo(info, kind); err != nil {
+	if err := conformance.CheckInfo(info, kind); err != nil {
 		t.Error(err)
 	}
 }

@@ -26,5 +26,6 @@
 //	_ = second.Train(t.Context(), trainable)
 //
 // A fake is no host: it has no processes, deadlines or credits. Whether a
-// plugin keeps the protocol is checked by `tunehost conformance`.
+// plugin keeps the protocol is checked by `tunehost conformance`, of which `tunehost plugins
+// check` is the short form.
 package sdktest

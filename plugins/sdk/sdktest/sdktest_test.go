@@ -119,37 +119,3 @@ func TestComplainsOfABrokenPromise(t *testing.T) {
 		t.Errorf("complaints = %q", tb.complaints)
 	}
 }
-
-func TestCheckInfo(t *testing.T) {
-	good := sdk.Info{
-		Kind: sdk.KindSearcher, Name: "a-b2", Version: "1", Summary: "S.",
-		Options: []byte(`{"type": "object", "additionalProperties": false, "properties": {
-			"n": {"type": "integer", "default": 1, "description": "How many."}}}`),
-	}
-	if err := CheckInfo(good, sdk.KindSearcher); err != nil {
-		t.Error(err)
-	}
-	if err := CheckOptions(good, []byte(`{"n": "1"}`)); err == nil {
-		t.Error("a string was taken for an integer")
-	}
-	for want, change := range map[string]func(*sdk.Info){
-		"Info.Kind":              func(i *sdk.Info) { i.Kind = sdk.KindReporter },
-		"Info.Name":              func(i *sdk.Info) { i.Name = "A_b" },
-		"Info.Version":           func(i *sdk.Info) { i.Version = "" },
-		"Info.Summary":           func(i *sdk.Info) { i.Summary = "" },
-		"additionalProperties":   func(i *sdk.Info) { i.Options = []byte(`{"type": "object"}`) },
-		`no default: ["n"]`:      func(i *sdk.Info) { i.Options = replace(i.Options, `"default": 1,`, ``) },
-		"got string":             func(i *sdk.Info) { i.Options = replace(i.Options, `"default": 1`, `"default": "1"`) },
-		"unexpected end of JSON": func(i *sdk.Info) { i.Options = nil },
-	} {
-		info := good
-		change(&info)
-		if err := CheckInfo(info, sdk.KindSearcher); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error = %v, want %q", err, want)
-		}
-	}
-}
-
-func replace(b []byte, old, new string) []byte {
-	return []byte(strings.Replace(string(b), old, new, 1))
-}

@@ -30,12 +30,6 @@
 //	optimizer:    {choice: [sgd, adam]}
 //	momentum:     {uniform: [0, 0.99], when: "optimizer == 'sgd'"}
 //
-// # Options
-//
-//	validation    share of the images held out for validation   0.25
-//	split_seed    seed of the split, which is the same for
-//	              all trials and has every class in its share   0
-//
 // # Results
 //
 // One each epoch; the epoch is the result's iteration.

@@ -4,14 +4,7 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
-	"github.com/tunehost/tunehost/plugins/sdk/sdktest"
 )
-
-func TestInfo(t *testing.T) {
-	if err := sdktest.CheckInfo(plugin.Info, sdk.KindScheduler); err != nil {
-		t.Error(err)
-	}
-}
 
 // The worst of four trials is stopped, after the grace.
 func TestStopsTheWorst(t *testing.T) {

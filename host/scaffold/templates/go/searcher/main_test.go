@@ -5,15 +5,8 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
-	"github.com/tunehost/tunehost/plugins/sdk/sdktest"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
-
-func TestInfo(t *testing.T) {
-	if err := sdktest.CheckInfo(plugin.Info, sdk.KindSearcher); err != nil {
-		t.Error(err)
-	}
-}
 
 // It finds the minimum of a parabola better than chance would.
 func TestFinds(t *testing.T) {

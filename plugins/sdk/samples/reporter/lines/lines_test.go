@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tunehost/tunehost/conformance"
 	"github.com/tunehost/tunehost/plugins/sdk"
-	"github.com/tunehost/tunehost/plugins/sdk/sdktest"
 )
 
 func results(first, n uint64) (events []sdk.ReporterEvent) {
@@ -77,7 +77,7 @@ func TestGoesOnWhereItWas(t *testing.T) {
 }
 
 func TestRefuses(t *testing.T) {
-	if err := sdktest.CheckInfo(Plugin.Info, sdk.KindReporter); err != nil {
+	if err := conformance.CheckInfo(Plugin.Info, sdk.KindReporter); err != nil {
 		t.Error(err)
 	}
 	dir := t.TempDir()

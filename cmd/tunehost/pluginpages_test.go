@@ -1,0 +1,77 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/option"
+)
+
+const pluginPage = "../../docs/PLUGINS.md"
+
+// TestPluginPage: docs/PLUGINS.md has the options of the bundled plugins as they are declared.
+func TestPluginPage(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("# Bundled plugins and their options\n\n" +
+		"`tunehost plugins describe NAME` prints the same. How a method works, and where it is from, is said in the\n" +
+		"`doc.go` of each plugin, below [plugins](../plugins). This file is written by\n" +
+		"`go test ./cmd/tunehost -run PluginPage -rewrite` from the plugins' declarations.\n")
+	for _, kind := range sdk.Kinds() {
+		writeKind(t, &b, kind)
+	}
+	if *rewrite {
+		if err := os.WriteFile(pluginPage, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	page, err := os.ReadFile(pluginPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(page) != b.String() {
+		t.Error("docs/PLUGINS.md is not what the plugins declare: " +
+			"run go test ./cmd/tunehost -run PluginPage -rewrite and commit what changes")
+	}
+}
+
+func writeKind(t *testing.T, b *strings.Builder, kind sdk.Kind) {
+	title := false
+	for _, info := range plugins.Infos() {
+		if info.Kind != kind {
+			continue
+		}
+		if !title {
+			fmt.Fprintf(b, "\n## %ss\n", strings.ToUpper(string(kind[:1]))+string(kind[1:]))
+			title = true
+		}
+		writePlugin(t, b, info)
+	}
+}
+
+func writePlugin(t *testing.T, b *strings.Builder, info sdk.Info) {
+	fmt.Fprintf(b, "\n### %s\n\n%s\n", info.Name, info.Summary)
+	rows, err := option.Rows(info.Options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) == 0 {
+		b.WriteString("It has no options.\n")
+		return
+	}
+	b.WriteString("\n| option | value | default | |\n|---|---|---|---|\n")
+	for _, r := range rows {
+		if r.Default != "" {
+			r.Default = "`" + r.Default + "`"
+		}
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", r.Name, r.Value, cmp.Or(r.Default, "required"), escape(r.Doc))
+	}
+}
+
+// escape makes a text one cell of a table.
+func escape(text string) string {
+	return strings.NewReplacer("|", "\\|", "*", "\\*", "<", "&lt;").Replace(text)
+}
