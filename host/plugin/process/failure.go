@@ -82,7 +82,7 @@ func (p *Process) startFailure(ctx, within context.Context, err error) error {
 	case within.Err() != nil, status.Code(err) == codes.Canceled, status.Code(err) == codes.DeadlineExceeded:
 		return fail(fmt.Sprintf("was not ready within %s of its start", deadlines.Text(p.startTimeout())))
 	case status.Code(err) == codes.Unimplemented:
-		return p.failure(plugin.NotStarted, "is no "+p.config.kind(), errOtherKind)
+		return p.failure(plugin.NotStarted, "is not a "+p.config.kind(), errOtherKind)
 	}
 	if s, ok := status.FromError(err); ok && s.Code() != codes.Unavailable {
 		return fail("cannot be used: " + s.Message()) // what Describe answered

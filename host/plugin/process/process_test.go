@@ -108,7 +108,7 @@ func TestNoProgram(t *testing.T) {
 	}
 	c = self(t, sdk.KindScheduler, "plugin-serve")
 	c.Args = append(c.Args, "searcher", "probe")
-	wantNotStarted(t, c, "is no scheduler")
+	wantNotStarted(t, c, "is not a scheduler")
 }
 
 func TestCancelledStart(t *testing.T) {

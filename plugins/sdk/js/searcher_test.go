@@ -208,7 +208,7 @@ func TestRefusedOptions(t *testing.T) {
 func TestOtherKind(t *testing.T) {
 	t.Parallel()
 	c := program(t, sdk.KindScheduler, "samples/climber.js")
-	if p, err := startError(t, c); err == nil || !strings.Contains(err.Error(), "is no scheduler") {
+	if p, err := startError(t, c); err == nil || !strings.Contains(err.Error(), "is not a scheduler") {
 		t.Error(p, err)
 	}
 }

@@ -193,7 +193,7 @@ func TestCommands(t *testing.T) {
 
 func TestWrongKind(t *testing.T) {
 	_, err := process.Start(t.Context(), config(t, sdk.KindScheduler, "samples/climber.py"))
-	wants(t, err, plugin.NotStarted, "is no scheduler")
+	wants(t, err, plugin.NotStarted, "is not a scheduler")
 }
 
 // A plugin that a person starts says what it is.
