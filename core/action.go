@@ -96,12 +96,12 @@ type (
 		// Trial is set where HasTrial.
 		Trial    TrialNo
 		HasTrial bool
-		Text     string
+		Cause    Cause
 	}
 	// Finish: nothing is left to do.
 	Finish struct {
 		Outcome Outcome
-		Reason  string
+		Cause   Cause
 	}
 )
 
@@ -186,10 +186,14 @@ type Observation struct {
 	// Again: a restarted trial reported an iteration a second time (B-061).
 	Again bool
 	// Last: Done was said with it, or a rule stopped the trial with it.
-	Last   bool
-	Reason string
-	// Retried: it waits again (SawRequeued) because it failed, and Reason is its error.
+	Last bool
+	// Retried: it waits again (SawRequeued) because it failed, and Cause says why.
 	Retried bool
+	// Outcome is that of the experiment (SawEnd).
+	Outcome Outcome
+	// Cause is why it was paused, has ended or is requeued; nil for all else. It is not
+	// to be changed.
+	Cause *Cause
 	// Runs is not 0 where it is of a suggestion with several runs, those from
 	// Trial on (Spec.Repeat). The searcher alone hears of it, and of nothing
 	// that single runs do. The listener finds their results in the machine.
@@ -200,6 +204,17 @@ type Observation struct {
 	Learned bool
 	Params  []byte
 	TrainNS int64
+}
+
+// Reason is the cause for people; of the end, the outcome.
+func (o *Observation) Reason() string {
+	if o.Kind == SawEnd {
+		return o.Outcome.String()
+	}
+	if o.Cause == nil {
+		return ""
+	}
+	return o.Cause.String()
 }
 
 // Outcome is how an experiment ended.

@@ -26,7 +26,7 @@ func (m *Machine) willAdopt(c Command, from checkpoint) {
 func (m *Machine) clone(no, donor TrialNo) {
 	from, ok := m.checkpointAt(donor, 0)
 	if !ok {
-		m.warn(no, "the trial that it is to start from has no checkpoint; it starts from the beginning")
+		m.warn(no, Cause{Kind: CauseCloneRefused})
 		return
 	}
 	if !m.since(RulesV2) {

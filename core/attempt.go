@@ -1,10 +1,8 @@
 package core
 
-import "strconv"
-
 // stopTrial ends a trial well: at once where nothing runs (B-020), else by
 // stopping its attempt (B-021).
-func (m *Machine) stopTrial(no TrialNo, why string) {
+func (m *Machine) stopTrial(no TrialNo, why Cause) {
 	switch t := &m.trials[no]; t.state {
 	case Running:
 		m.stopAttempt(no, toStop, why)
@@ -15,9 +13,10 @@ func (m *Machine) stopTrial(no TrialNo, why string) {
 
 // remove ends a trial that does not run. One that the scheduler ends (judged)
 // is known by its last result; one that the user ends is known by none.
-func (m *Machine) remove(no TrialNo, why string, judged bool) {
+func (m *Machine) remove(no TrialNo, why Cause, judged bool) {
 	t := &m.trials[no]
-	t.reason, t.dropped = m.text(why), !judged
+	t.dropped = !judged
+	m.because(t, why)
 	m.move(no, Terminated)
 	if !m.neverStarted(t) {
 		m.forget(no)
@@ -25,30 +24,31 @@ func (m *Machine) remove(no TrialNo, why string, judged bool) {
 	} else if !m.since(RulesV2) {
 		m.forgo(no) // later rules keep the checkpoint that it would start from
 	}
-	m.tell(Observation{Kind: SawRemoved, To: ToAll, Trial: no, Attempt: t.attempt, Iteration: m.known(no).iteration, Last: judged, Reason: why})
+	m.tell(Observation{Kind: SawRemoved, To: ToAll, Trial: no, Attempt: t.attempt, Iteration: m.known(no).iteration,
+		Last: judged, Cause: &why})
 }
 
 // stopAttempt tells the trainable to end, with a checkpoint where one is due.
 // A stronger intent replaces a weaker one.
-func (m *Machine) stopAttempt(no TrialNo, why intent, text string) {
+func (m *Machine) stopAttempt(no TrialNo, to intent, why Cause) {
 	t := &m.trials[no]
 	l := m.liveOf(no)
-	if !l.intent.gives(why) {
+	if !l.intent.gives(to) {
 		return
 	}
-	if why == toRequeue && m.since(RulesV2) && l.endedWell() {
+	if to == toRequeue && m.since(RulesV2) && l.endedWell() {
 		return // it has ended, and its checkpoint will be whole
 	}
 	first := l.intent == noIntent
-	l.intent, l.text = why, text
+	l.intent, l.cause = to, why
 	if !first || !l.placed || l.over {
 		return // told already, or gone
 	}
-	stop := StopAttempt{Trial: no, Attempt: t.attempt, Paused: why.pauses() || why == toRequeue}
-	if !m.closing.atOnce && m.savesAtStop(t, why) {
+	stop := StopAttempt{Trial: no, Attempt: t.attempt, Paused: to.pauses() || to == toRequeue}
+	if !m.closing.atOnce && m.savesAtStop(t, to) {
 		stop.SaveID = m.newCheckpointID(t)
 		l.saving++
-		if stop.Memory = m.holdsInMemory(why); stop.Memory {
+		if stop.Memory = m.holdsInMemory(to); stop.Memory {
 			l.holding = stop.SaveID
 		} else {
 			m.owes(no, l, stop.SaveID)
@@ -105,19 +105,19 @@ func (m *Machine) attemptOver(no TrialNo, e *AttemptEnded) {
 	}
 	switch l.intent {
 	case toStop:
-		m.complete(no, l.text)
+		m.complete(no, l.cause)
 	case toPause, toHold, toRequeue:
 		m.setAside(no, l)
 	case toFail:
-		m.failed(no, l.text, e)
+		m.failed(no, l.cause, e)
 	default:
 		m.endedByItself(no, l, e)
 	}
 }
 
 func (m *Machine) endedByItself(no TrialNo, l *live, e *AttemptEnded) {
-	if e.Error != "" {
-		m.failed(no, e.Error, e)
+	if !e.well() {
+		m.failed(no, e.Cause, e)
 		return
 	}
 	if why, ok := m.served(no); ok {
@@ -130,39 +130,39 @@ func (m *Machine) endedByItself(no TrialNo, l *live, e *AttemptEnded) {
 	}
 	if m.spec.StrictMetrics && len(m.spec.Required) > 0 {
 		r := m.spec.Required[0]
-		m.failed(no, "it ended without reporting "+r.Metric+", which the "+r.By+" needs", &AttemptEnded{})
+		m.failed(no, Cause{Kind: CauseNoResult, Metric: r.Metric, By: r.By}, &AttemptEnded{})
 		return
 	}
-	m.warn(no, "it ended without reporting "+m.wantedMetrics())
+	m.warn(no, Cause{Kind: CauseNoResult, Metric: m.wantedMetric()})
 	m.complete(no, completed)
 }
 
 // howComplete says why a trial is complete that has not trained on since it took over
 // another one's checkpoint.
-func (m *Machine) howComplete(no TrialNo, l *live) string {
+func (m *Machine) howComplete(no TrialNo, l *live) Cause {
 	from := l.restored
 	if !m.since(RulesV2) || l.reported || from.ID == 0 || from.Trial == no || from.Trial == NoTrial {
 		return completed
 	}
-	return "trial " + strconv.FormatUint(uint64(from.Trial), 10) + "'s checkpoint of iteration " +
-		strconv.FormatUint(from.Iteration, 10) + ", from which it went on, left nothing to train"
+	return Cause{Kind: CauseNothingLeft, Trial: from.Trial, Iteration: from.Iteration}
 }
 
-func (m *Machine) wantedMetrics() string {
+func (m *Machine) wantedMetric() string {
 	if len(m.spec.Objectives) == 0 {
-		return "a result"
+		return ""
 	}
 	return m.spec.Objectives[0].Metric
 }
 
 // complete tells scheduler and searcher of the end once (B-012, B-019).
-func (m *Machine) complete(no TrialNo, why string) {
+func (m *Machine) complete(no TrialNo, why Cause) {
 	t := &m.trials[no]
-	t.reason = m.text(why)
+	m.because(t, why)
 	m.forget(no)
 	delete(m.asked, no)
 	m.move(no, Terminated)
-	m.tell(Observation{Kind: SawCompleted, To: ToAll, Trial: no, Attempt: t.attempt, Iteration: m.known(no).iteration, Reason: why})
+	m.tell(Observation{Kind: SawCompleted, To: ToAll, Trial: no, Attempt: t.attempt, Iteration: m.known(no).iteration,
+		Cause: &why})
 }
 
 // forget drops what only a trial that goes on needs.
@@ -186,11 +186,11 @@ func (m *Machine) setAside(no TrialNo, l *live) {
 	case l.last:
 		m.complete(no, completed)
 	case l.verdict == Stop:
-		m.complete(no, l.why)
+		m.complete(no, scheduled(l.why))
 	case l.intent.pauses():
 		m.paused(no, l)
 	case l.verdict == Pause:
-		l.text = l.why
+		l.cause = scheduled(l.why)
 		m.paused(no, l)
 	default:
 		m.backToQueue(no, l)
@@ -198,7 +198,7 @@ func (m *Machine) setAside(no TrialNo, l *live) {
 }
 
 func (m *Machine) paused(no TrialNo, l *live) {
-	why, held, restart := l.text, l.intent == toHold, l.restart
+	why, held, restart := l.cause, l.intent == toHold, l.restart
 	l.restart = false
 	m.pause(no, why, held)
 	if restart {
@@ -208,16 +208,16 @@ func (m *Machine) paused(no TrialNo, l *live) {
 
 // pause puts a trial aside; decisions owed to it still count. One that is held is the
 // user's to resume.
-func (m *Machine) pause(no TrialNo, why string, held bool) {
+func (m *Machine) pause(no TrialNo, why Cause, held bool) {
 	t := &m.trials[no]
-	t.reason = m.text(why)
+	m.because(t, why)
 	m.idle(no)
 	m.move(no, Paused)
 	if held {
 		t.held = true
 		m.held++
 	}
-	m.tell(Observation{Kind: SawPaused, To: ToAll, Trial: no, Attempt: t.attempt, Iteration: t.iteration, Reason: why})
+	m.tell(Observation{Kind: SawPaused, To: ToAll, Trial: no, Attempt: t.attempt, Iteration: t.iteration, Cause: &why})
 }
 
 // idle frees what a running attempt held, and keeps the rest if decisions are
@@ -251,14 +251,14 @@ func (m *Machine) rest(no TrialNo, l *live) {
 }
 
 func (m *Machine) backToQueue(no TrialNo, l *live) {
-	why, lost := "interrupted", l.lost
+	why, lost := Cause{Kind: CauseInterrupted}, l.lost
 	if lost {
-		why = textNodeLost
+		why.Kind = CauseNodeLost
 	}
 	m.idle(no)
 	m.move(no, Pending)
 	m.enqueue(no, !lost) // what was interrupted is the first to go on (B-076)
-	m.tell(Observation{Kind: SawRequeued, To: ToReporters, Trial: no, Attempt: m.trials[no].attempt, Reason: why})
+	m.tell(Observation{Kind: SawRequeued, To: ToReporters, Trial: no, Attempt: m.trials[no].attempt, Cause: &why})
 }
 
 // nodeLost ends an attempt whose node is gone. The trial goes on elsewhere, which is not
@@ -273,7 +273,7 @@ func (m *Machine) nodeLost(no TrialNo) {
 	if l.intent == noIntent && m.mayLose(no) {
 		l.intent, l.lost = toRequeue, true
 	}
-	m.attemptOver(no, &AttemptEnded{Error: textNodeLost})
+	m.attemptOver(no, &AttemptEnded{Cause: Cause{Kind: CauseNodeLost}})
 }
 
 // mayLose counts the loss of a node, unless it is one too many.
@@ -288,12 +288,10 @@ func (m *Machine) mayLose(no TrialNo) bool {
 	return true
 }
 
-const textNodeLost = "node lost"
-
 // failed retries while retries are left; only the last failure is told to the
 // searcher and the scheduler (B-071, B-072). A checkpoint that was damaged on
 // disk is nobody's failure: the trial goes back to another.
-func (m *Machine) failed(no TrialNo, err string, e *AttemptEnded) {
+func (m *Machine) failed(no TrialNo, why Cause, e *AttemptEnded) {
 	t := &m.trials[no]
 	damaged := e.Damaged && m.liveOf(no).restored.ID != 0
 	m.dropState(no)
@@ -302,40 +300,40 @@ func (m *Machine) failed(no TrialNo, err string, e *AttemptEnded) {
 	}
 	retry := damaged || m.spec.Retries < 0 || int64(t.failures) <= int64(m.spec.Retries)
 	if !retry || e.NeverStarted || m.endsForGood() {
-		m.fail(no, err)
+		m.fail(no, why)
 		return
 	}
-	why := err
+	m.because(t, why)
 	if e.RestoreFailed || damaged {
-		why += m.goBack(no)
+		m.goBack(no, &why)
 		m.warn(no, why)
 	}
-	t.reason = m.text(err)
 	m.idle(no)
 	m.lose(no)
 	m.move(no, Pending)
 	m.enqueue(no, false)
-	m.tell(Observation{Kind: SawRequeued, To: ToReporters, Trial: no, Attempt: t.attempt, Reason: why, Retried: true})
+	m.tell(Observation{Kind: SawRequeued, To: ToReporters, Trial: no, Attempt: t.attempt, Cause: &why, Retried: true})
 }
 
 // fail ends a trial in ERROR.
-func (m *Machine) fail(no TrialNo, err string) {
+func (m *Machine) fail(no TrialNo, why Cause) {
 	t := &m.trials[no]
-	t.reason = m.text(err)
+	m.because(t, why)
 	m.resized(no) // where it is run again
 	m.forget(no)
 	m.move(no, Errored)
-	m.tell(Observation{Kind: SawFailed, To: ToAll, Trial: no, Attempt: t.attempt, Iteration: m.known(no).iteration, Reason: err})
-	m.afterFailure(no, err)
+	m.tell(Observation{Kind: SawFailed, To: ToAll, Trial: no, Attempt: t.attempt, Iteration: m.known(no).iteration,
+		Cause: &why})
+	m.afterFailure(why)
 }
 
-func (m *Machine) afterFailure(no TrialNo, err string) {
+func (m *Machine) afterFailure(why Cause) {
 	switch limit := m.spec.Budget.TrialsFailed; {
 	case m.spec.FailRaise:
-		m.endAtOnce(err)
+		m.endAtOnce(why)
 	case m.spec.FailFast:
-		m.end(Finished, "a trial failed, and fail_fast is set")
+		m.end(Finished, Cause{Kind: CauseFailFast})
 	case limit > 0 && m.counts[Errored] >= int(limit):
-		m.end(Finished, "the budget of failed trials is used up")
+		m.end(Finished, Cause{Kind: CauseFailedBudget})
 	}
 }

@@ -2,7 +2,6 @@ package core
 
 import (
 	"slices"
-	"strconv"
 
 	"github.com/tunehost/tunehost/core/stat"
 )
@@ -165,19 +164,22 @@ func (e *SaveFailed) apply(m *Machine) {
 		l.missing = true
 	case e.ID == l.holding:
 		m.stateLost(e.Trial, e.Error)
-	case handed && l.nodeGone && l.end.Error == "" && m.mayLose(e.Trial):
+	case handed && l.nodeGone && l.end.well() && m.mayLose(e.Trial):
 		l.missing, l.lost = true, true
 	case m.closing.atOnce: // it was killed while it saved, and goes on from an older one
 	case !l.over && (l.intent == noIntent || l.intent.pauses()), handed && l.endedWell():
-		m.stopAttempt(e.Trial, toFail, "its checkpoint could not be saved: "+e.Error)
+		m.stopAttempt(e.Trial, toFail, Cause{Kind: CauseUnsaved, Text: e.Error})
 	case handed && l.intent == toStop:
-		m.warn(e.Trial, "its last checkpoint could not be saved: "+e.Error)
+		m.warn(e.Trial, Cause{Kind: CauseLastUnsaved, Text: e.Error})
 	}
 	m.saveOver(e.Trial, l)
 }
 
 // endedWell: the attempt has ended by itself, and waits for its checkpoints alone.
-func (l *live) endedWell() bool { return l.over && l.intent == noIntent && l.end.Error == "" }
+func (l *live) endedWell() bool { return l.over && l.intent == noIntent && l.end.well() }
+
+// well: the attempt has not failed.
+func (e *AttemptEnded) well() bool { return e.Cause.Kind == CauseNone }
 
 // keep deletes what the policy does not keep: the newest stays, and besides it the best by
 // score; ties keep the newer, NaN goes first (B-053), and before it what cannot be loaded.
@@ -282,9 +284,9 @@ func (m *Machine) newest(no TrialNo) int {
 	return -1
 }
 
-// goBack gives up the checkpoint that the attempt could not begin from, and says
-// what the next one does: the one before comes first, none comes last (B-057).
-func (m *Machine) goBack(no TrialNo) string {
+// goBack gives up the checkpoint that the attempt could not begin from, and adds to the
+// cause what the next one does: the one before comes first, none comes last (B-057).
+func (m *Machine) goBack(no TrialNo, why *Cause) {
 	from := m.liveOf(no).restored
 	m.trials[no].noStart = m.trials[no].noStart || from.Trial == NoTrial
 	for i := range m.ckpts[no] {
@@ -292,10 +294,15 @@ func (m *Machine) goBack(no TrialNo) string {
 			m.ckpts[no][i].bad = true
 		}
 	}
+	m.startsFrom(no, why)
+}
+
+// startsFrom adds to a cause from where the next attempt begins.
+func (m *Machine) startsFrom(no TrialNo, why *Cause) {
+	why.Then = ThenBeginning
 	if x := m.restorePoint(no); x.ID != 0 {
-		return "; it goes back to the checkpoint of iteration " + strconv.FormatUint(x.Iteration, 10)
+		why.Then, why.From = ThenCheckpoint, x.Iteration
 	}
-	return "; it starts again without the checkpoint"
 }
 
 // trustAgain: the user has it tried once more from what could not be loaded.

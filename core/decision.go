@@ -29,6 +29,9 @@ func (e *SchedulerDecided) apply(m *Machine) {
 	}
 }
 
+// scheduled is a cause in the words of the scheduler.
+func scheduled(words string) Cause { return Cause{Kind: CauseScheduler, Text: words} }
+
 // note keeps the strongest verdict for the trial.
 func (m *Machine) note(d Decision) {
 	o, ok := m.owed[d.Number]
@@ -70,10 +73,10 @@ func (m *Machine) settle(no TrialNo) {
 	}
 	switch {
 	case l.verdict == Stop:
-		m.stopTrial(no, l.why)
+		m.stopTrial(no, scheduled(l.why))
 	case l.intent != noIntent:
 	case l.verdict == Pause:
-		m.stopAttempt(no, toPause, l.why)
+		m.stopAttempt(no, toPause, scheduled(l.why))
 	case l.credits > 0:
 		m.do(ContinueAttempt{no, t.attempt, l.credits})
 		l.credits = 0
@@ -88,16 +91,16 @@ func (m *Machine) settleIdle(no TrialNo, l *live) {
 	m.rest(no, l)
 	switch {
 	case v == Stop && !m.trials[no].state.Final():
-		m.remove(no, why, true)
+		m.remove(no, scheduled(why), true)
 	case v == Pause && m.trials[no].state == Pending:
-		m.pause(no, why, false)
+		m.pause(no, scheduled(why), false)
 	}
 }
 
 // command carries out an order; one that no longer fits is dropped.
 func (m *Machine) command(c Command) {
 	if c.Kind == EndAll {
-		m.end(Finished, c.Reason)
+		m.end(Finished, scheduled(c.Reason))
 		return
 	}
 	if int(c.Trial) >= len(m.trials) {
@@ -117,7 +120,7 @@ func (m *Machine) command(c Command) {
 
 func (m *Machine) endCommanded(c Command) {
 	if s := m.trials[c.Trial].state; s == Paused || s == Pending {
-		m.remove(c.Trial, c.Reason, true)
+		m.remove(c.Trial, scheduled(c.Reason), true)
 	}
 }
 
@@ -132,7 +135,7 @@ func (m *Machine) resume(no TrialNo, front bool) {
 	if t.state != Paused {
 		return
 	}
-	t.reason = 0
+	m.because(t, Cause{})
 	m.move(no, Pending)
 	m.enqueue(no, front)
 }
@@ -179,7 +182,7 @@ func (m *Machine) resizeLater(no TrialNo) {
 }
 
 func (m *Machine) warnRunning(no TrialNo) {
-	m.warn(no, "its resources cannot change while it runs; it must be paused first")
+	m.warn(no, Cause{Kind: CauseResizeRefused})
 }
 
 // exploit makes a trial go on from another's checkpoint, or with other parameters
@@ -190,14 +193,14 @@ func (m *Machine) exploit(c Command) {
 	}
 	from, ok := m.checkpointAt(c.Donor, c.Iteration)
 	if !ok || c.Donor == c.Trial && c.Params == nil {
-		m.warn(c.Trial, "it cannot go on from the checkpoint that the scheduler named, which does not exist; it goes on as it was")
+		m.warn(c.Trial, Cause{Kind: CauseExploitRefused})
 		m.resumePaused(c.Trial)
 		return
 	}
 	m.willAdopt(c, from)
 	if m.trials[c.Trial].state == Running {
 		m.liveOf(c.Trial).restart = true
-		m.stopAttempt(c.Trial, toPause, c.Reason)
+		m.stopAttempt(c.Trial, toPause, scheduled(c.Reason))
 		return
 	}
 	m.resumePaused(c.Trial)

@@ -8,6 +8,6 @@
 // resuming is applying the record again.
 //
 // Read the stories in testdata first: each tells one behaviour as events and
-// the actions that they cause. Then event.go, action.go and trial.go, which
-// hold the vocabulary, and machine.go, which holds the order of a step.
+// the actions that they cause. Then event.go, action.go, trial.go and
+// cause.go, which hold the vocabulary, and machine.go, which holds the order of a step.
 package core

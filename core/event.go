@@ -108,15 +108,15 @@ type (
 		// Values is what was reported beside the metrics, opaque to the machine.
 		Values []byte
 		// Stop is why a rule of the experiment stops the trial with this
-		// result, or ""; StopAll likewise for the whole experiment.
-		Stop, StopAll string
+		// result, or nil; StopAll likewise for the whole experiment.
+		Stop, StopAll *Cause
 	}
 	// AttemptEnded: the trainable runs no more, and nothing of it is left.
 	AttemptEnded struct {
 		Trial   TrialNo
 		Attempt uint32
-		// Error is empty when it ended well or as it was told.
-		Error string
+		// Cause is why it failed; none when it ended well or as it was told.
+		Cause Cause
 		// NeverStarted: running it again would not help (B-074).
 		NeverStarted bool
 		// RestoreFailed: its checkpoint could not be loaded (B-057).
@@ -173,8 +173,9 @@ type (
 
 	// StopRequested: the user ends one trial, or all of them.
 	StopRequested struct {
-		Trial  TrialNo
-		All    bool
+		Trial TrialNo
+		All   bool
+		// Reason is what the user says, if anything.
 		Reason string
 	}
 	// PauseRequested and UnpauseRequested: the user holds one trial, or all.
@@ -206,7 +207,7 @@ type (
 	Interrupted struct{}
 	// PluginFailed: a plugin that the experiment cannot do without is beyond
 	// help; the experiment ends, saved (B-077, B-107).
-	PluginFailed struct{ Error string }
+	PluginFailed struct{ Cause Cause }
 
 	// Ticked: time has passed; see SetTimer.
 	Ticked struct{}

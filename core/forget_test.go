@@ -31,7 +31,7 @@ func TestForgetsLosses(t *testing.T) {
 	}
 	join(2)
 	m.Apply(0, &AttemptEnded{Trial: 0, Attempt: 2})
-	m.Apply(0, &AttemptEnded{Trial: 1, Attempt: 2, Error: "exit status 1"})
+	m.Apply(0, &AttemptEnded{Trial: 1, Attempt: 2, Cause: Cause{Kind: CauseTrainable, Text: "exit status 1"}})
 	if m.State(0) != Terminated || m.State(1) != Errored {
 		t.Fatal(m.State(0), m.State(1))
 	}

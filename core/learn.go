@@ -11,7 +11,7 @@ func (e *TrialLearned) apply(m *Machine) {
 	}
 	m.say(Observation{Kind: SawAdded, To: ToSearcher, Trial: no, Learned: true, Params: e.Params})
 	m.say(Observation{Kind: kind, To: ToSearcher, Trial: no, Learned: true, Attempt: 1, Iteration: e.Iteration, Metrics: e.Metrics,
-		TrainNS: e.TrainNS, Reason: "known from " + e.From})
+		TrainNS: e.TrainNS, Cause: &Cause{Kind: CauseLearned, Text: e.From}})
 }
 
 // Learned is how many trials of other experiments the searcher was told of.

@@ -23,8 +23,7 @@ type Machine struct {
 	params  []byte
 	cells   []cell
 	lives   []live
-	texts   []string
-	textIDs map[string]uint32
+	causes  causes
 	ckpts   map[TrialNo][]checkpoint
 	shared  map[CheckpointRef]int // how many trials name it beside the first
 	adopts  map[TrialNo]adoption  // to be made at the next start
@@ -84,7 +83,7 @@ type Machine struct {
 
 	closing closing
 	outcome Outcome
-	reason  string
+	cause   Cause
 	work    bool // something may be started or asked for
 	actions []Action
 }
@@ -106,7 +105,7 @@ type owed struct {
 // closing is how the experiment is coming to its end.
 type closing struct {
 	outcome Outcome // 0: it is not
-	reason  string
+	cause   Cause
 	atOnce  bool // nothing is saved, and nobody has time to clean up
 }
 
@@ -117,8 +116,7 @@ var ErrFinished = errors.New("the experiment is finished")
 // [ExperimentStarted].
 func New() *Machine {
 	return &Machine{
-		texts:       []string{""},
-		textIDs:     map[string]uint32{},
+		causes:      newCauses(),
 		ckpts:       map[TrialNo][]checkpoint{},
 		shared:      map[CheckpointRef]int{},
 		adopts:      map[TrialNo]adoption{},
@@ -157,7 +155,7 @@ func (m *Machine) Apply(at int64, e Event) []Action {
 
 func (m *Machine) do(a Action) { m.actions = append(m.actions, a) }
 
-func (m *Machine) warn(no TrialNo, text string) { m.do(Warn{Trial: no, HasTrial: true, Text: text}) }
+func (m *Machine) warn(no TrialNo, c Cause) { m.do(Warn{Trial: no, HasTrial: true, Cause: c}) }
 
 func (e *ExperimentStarted) apply(m *Machine) {
 	m.started = true
@@ -260,25 +258,25 @@ func (m *Machine) heard() {
 // end begins the end of the experiment. The first reason stays, unless a
 // stronger one comes: a failure or an interrupt keeps trials for later, a stop
 // ends them.
-func (m *Machine) end(o Outcome, reason string) {
+func (m *Machine) end(o Outcome, why Cause) {
 	if m.closing.outcome >= o {
 		return
 	}
-	m.closing = closing{outcome: o, reason: reason, atOnce: m.closing.atOnce}
+	m.closing = closing{outcome: o, cause: why, atOnce: m.closing.atOnce}
 	keep := o == InterruptedByUser || o == Failed
 	for no := range m.trials {
-		m.endTrial(TrialNo(no), keep, reason)
+		m.endTrial(TrialNo(no), keep, why)
 	}
 }
 
 // endAtOnce is end for a user who wants to leave at the first failure: what runs is
 // killed, also what was told to stop before and has time for it.
-func (m *Machine) endAtOnce(reason string) {
+func (m *Machine) endAtOnce(why Cause) {
 	if m.closing.outcome >= Failed {
 		return
 	}
 	m.closing.atOnce = m.since(RulesV2)
-	m.end(Failed, reason)
+	m.end(Failed, why)
 	if !m.closing.atOnce {
 		return
 	}
@@ -289,13 +287,13 @@ func (m *Machine) endAtOnce(reason string) {
 	}
 }
 
-func (m *Machine) endTrial(no TrialNo, keep bool, reason string) {
+func (m *Machine) endTrial(no TrialNo, keep bool, why Cause) {
 	switch s := m.trials[no].state; {
 	case s == Running && keep:
-		m.stopAttempt(no, toRequeue, reason)
+		m.stopAttempt(no, toRequeue, why)
 	case keep || s.Final():
 	default:
-		m.stopTrial(no, reason)
+		m.stopTrial(no, why)
 	}
 }
 
@@ -306,16 +304,16 @@ func (m *Machine) finishIfDone() {
 	}
 	switch {
 	case m.closing.outcome != 0:
-		m.finish(m.closing.outcome, m.closing.reason)
+		m.finish(m.closing.outcome, m.closing.cause)
 	case m.unfinished == 0 && m.ask.count == 0 && m.exhausted():
-		m.finish(Finished, "")
+		m.finish(Finished, Cause{})
 	}
 }
 
-func (m *Machine) finish(o Outcome, reason string) {
-	m.outcome, m.reason = o, reason
-	m.tell(Observation{Kind: SawEnd, To: ToAll, Reason: o.String()})
-	m.do(Finish{o, reason})
+func (m *Machine) finish(o Outcome, why Cause) {
+	m.outcome, m.cause = o, why
+	m.tell(Observation{Kind: SawEnd, To: ToAll, Outcome: o})
+	m.do(Finish{o, why})
 }
 
 // exhausted: no further trial will be asked for.
@@ -340,7 +338,7 @@ func (m *Machine) endsForGood() bool {
 
 // reopen takes a finished experiment up again.
 func (m *Machine) reopen() {
-	m.outcome, m.reason, m.closing = 0, "", closing{}
+	m.outcome, m.cause, m.closing = 0, Cause{}, closing{}
 	m.work = true
 	m.heard() // "not yet" is asked again
 }

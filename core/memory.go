@@ -22,7 +22,7 @@ func (e *StateHeld) apply(m *Machine) {
 
 // stateLost: a pause goes on without the state that was to be held.
 func (m *Machine) stateLost(no TrialNo, err string) {
-	m.warn(no, "its state could not be held in memory, and it will go on from its last checkpoint: "+err)
+	m.warn(no, Cause{Kind: CauseNotHeld, Text: err})
 }
 
 // dropState forgets what is held of a trial.

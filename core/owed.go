@@ -1,9 +1,6 @@
 package core
 
-import (
-	"slices"
-	"strconv"
-)
+import "slices"
 
 // A checkpoint that a program has handed over, or has saved when it was asked to, is owed
 // from the record of its result on. Where the host dies before it is whole, the next host
@@ -19,7 +16,7 @@ import (
 // sentence is where a trial that runs again was stopped, and why.
 type sentence struct {
 	iteration uint64
-	why       string
+	why       Cause
 }
 
 // retake has the checkpoints of an attempt taken that were under way when its host died.
@@ -55,19 +52,20 @@ func (m *Machine) runsAgain(no TrialNo, l *live, e *AttemptEnded) bool {
 		return false
 	}
 	t := &m.trials[no]
-	lost := "its checkpoint of iteration " + strconv.FormatUint(t.iteration, 10) +
-		" is lost, because " + l.whoDied() + " before it was kept; "
+	lost := Cause{Kind: l.whoDied(), Iteration: t.iteration}
 	switch {
 	case m.endsForGood() || l.byUser:
 		if l.missing {
-			m.warn(no, lost+"an older one is its newest")
+			m.warn(no, lost)
 		}
 		return false
 	case l.missing:
-		m.warn(no, lost+"the trial runs again from "+m.startingPoint(no))
+		m.startsFrom(no, &lost)
+		m.warn(no, lost)
 	default:
-		m.warn(no, "the host died while the trial was ending: it runs again from "+m.startingPoint(no)+
-			", so that what it saves at its end is there")
+		cut := Cause{Kind: CauseCutOff}
+		m.startsFrom(no, &cut)
+		m.warn(no, cut)
 	}
 	m.sentenced(no, why)
 	m.forgo(no) // what it was ordered to go on from before it was stopped
@@ -77,29 +75,29 @@ func (m *Machine) runsAgain(no TrialNo, l *live, e *AttemptEnded) bool {
 }
 
 // whoDied is why a checkpoint is missing that had been handed over.
-func (l *live) whoDied() string {
+func (l *live) whoDied() CauseKind {
 	if l.lost {
-		return "its node was lost"
+		return CauseNodeLostSave
 	}
-	return "the host died"
+	return CauseHostLost
 }
 
 // cutOff says whether an attempt that died with its host may have been at its clean-up: it
 // was told to stop, or would have been, or had said that it was done. One that never
 // reported has nothing to clean up, and one whose state the caller keeps is its own.
-func (m *Machine) cutOff(l *live, why string) bool {
-	return m.since(RulesV2) && !m.spec.Manual && l.reported && why != ""
+func (m *Machine) cutOff(l *live, why Cause) bool {
+	return m.since(RulesV2) && !m.spec.Manual && l.reported && why.Kind != CauseNone
 }
 
 // sentenced has a trial that runs again stop where it was stopped.
-func (m *Machine) sentenced(no TrialNo, why string) {
-	if _, already := m.stopsAt[no]; why != "" && !already {
+func (m *Machine) sentenced(no TrialNo, why Cause) {
+	if _, already := m.stopsAt[no]; why.Kind != CauseNone && !already {
 		m.stopsAt[no] = sentence{m.trials[no].iteration, why}
 	}
 }
 
 // served says whether a trial that runs again is where it was stopped, and why it was.
-func (m *Machine) served(no TrialNo) (why string, ok bool) {
+func (m *Machine) served(no TrialNo) (why Cause, ok bool) {
 	s, ok := m.stopsAt[no]
 	return s.why, ok && m.trials[no].iteration >= s.iteration
 }
@@ -123,31 +121,24 @@ func (m *Machine) stopAgain(e *ResultReported) {
 	}
 }
 
-func (m *Machine) startingPoint(no TrialNo) string {
-	if x := m.restorePoint(no); x.ID != 0 {
-		return "iteration " + strconv.FormatUint(x.Iteration, 10)
-	}
-	return "the beginning"
-}
-
 // ending says whether the end of the attempt is that of its trial, and which rule or
 // decision has stopped it.
-func (l *live) ending(e *AttemptEnded) (why string, ends bool) {
+func (l *live) ending(e *AttemptEnded) (why Cause, ends bool) {
 	switch {
 	case l.intent == toStop:
-		return l.text, true
-	case l.intent == toFail, e.Error != "":
-		return "", false
+		return l.cause, true
+	case l.intent == toFail, !e.well():
+		return Cause{}, false
 	case l.verdict == Stop:
-		return l.why, true
+		return scheduled(l.why), true
 	}
 	if l.last {
 		return completed, true
 	}
-	return "", l.intent == noIntent
+	return Cause{}, l.intent == noIntent
 }
 
-const completed = "completed"
+var completed = Cause{Kind: CauseCompleted}
 
 // Owed calls f for each checkpoint that is under way, and is to be taken again by the next
 // host if this one dies.

@@ -38,7 +38,8 @@ func (m *Machine) tellTogether(o Observation) {
 	default:
 		return
 	}
-	m.say(Observation{Kind: o.Kind, To: ToSearcher, Trial: first, Attempt: o.Attempt, Iteration: o.Iteration, Reason: o.Reason, Runs: uint32(count)})
+	m.say(Observation{Kind: o.Kind, To: ToSearcher, Trial: first, Attempt: o.Attempt, Iteration: o.Iteration,
+		Cause: o.Cause, Runs: uint32(count)})
 }
 
 // endTogether is how a suggestion ended: well if any run did, else in an error if

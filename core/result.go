@@ -1,7 +1,6 @@
 package core
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/tunehost/tunehost/core/stat"
@@ -58,11 +57,12 @@ func (e *ResultReported) apply(m *Machine) {
 	t.told = max(t.told, t.iteration)
 	m.checkpointDue(t, l, e)
 	stop := m.stopReason(t, e)
-	m.tellResult(t, l, e, again, stop != "" || e.StopAll != "")
+	stops := stop.Kind != CauseNone
+	m.tellResult(t, l, e, again, stops || e.StopAll != nil)
 	switch {
-	case e.StopAll != "":
-		m.end(Finished, e.StopAll)
-	case stop != "":
+	case e.StopAll != nil:
+		m.end(Finished, *e.StopAll)
+	case stops:
 		m.stopTrial(e.Trial, stop)
 	default:
 		m.settle(e.Trial)
@@ -161,24 +161,22 @@ func hasMetric(have []Metric, id MetricID) bool {
 // and says whether the result is refused.
 func (m *Machine) refuseResult(t *trial, l *live, e *ResultReported, lacking int) bool {
 	r := m.spec.Required[lacking]
-	text := "result " + strconv.FormatUint(e.Iteration, 10) + " lacks the metric " + strconv.Quote(r.Metric) +
-		", which the " + r.By + " needs; it has " + m.nameList(e.Metrics)
+	if t.warned && !m.spec.StrictMetrics {
+		return false
+	}
+	why := Cause{Kind: CauseMetricMissing, Iteration: e.Iteration, Metric: r.Metric, By: r.By,
+		Text: m.nameList(e.Metrics)}
 	if m.spec.StrictMetrics {
-		l.text = text
-		m.stopAttempt(e.Trial, toFail, text)
+		l.cause = why
+		m.stopAttempt(e.Trial, toFail, why)
 		return true
 	}
-	if !t.warned {
-		t.warned = true
-		m.warn(e.Trial, text)
-	}
+	t.warned = true
+	m.warn(e.Trial, why)
 	return false
 }
 
 func (m *Machine) nameList(have []Metric) string {
-	if len(have) == 0 {
-		return "no metrics"
-	}
 	names := make([]string, 0, len(have))
 	for _, x := range have[:min(len(have), 10)] {
 		names = append(names, m.MetricName(x.ID))
@@ -189,30 +187,30 @@ func (m *Machine) nameList(have []Metric) string {
 	return strings.Join(names, ", ")
 }
 
-// stopReason says which rule stops the trial with this result, or "" (B-018).
-func (m *Machine) stopReason(t *trial, e *ResultReported) string {
+// stopReason says which rule stops the trial with this result, if any does (B-018).
+func (m *Machine) stopReason(t *trial, e *ResultReported) Cause {
 	if why, served := m.served(e.Trial); served {
 		return why
 	}
 	if m.rerun(e.Trial) {
-		return "" // a rule would stop it short of what is known of it
+		return Cause{} // a rule would stop it short of what is known of it
 	}
-	if e.Stop != "" {
-		return e.Stop
+	if e.Stop != nil {
+		return *e.Stop
 	}
 	rules := &m.spec.Stop
 	if rules.Iteration > 0 && t.iteration >= rules.Iteration {
-		return "reached iteration " + strconv.FormatUint(rules.Iteration, 10)
+		return Cause{Kind: CauseIterationReached, Iteration: rules.Iteration}
 	}
 	for i, r := range rules.Metrics {
 		if m.met(r, m.rules[i], e.Metrics) {
-			return "reached " + r.Metric + " " + strconv.FormatFloat(r.Value, 'g', -1, 64)
+			return Cause{Kind: CauseMetricReached, Metric: r.Metric, Value: r.Value}
 		}
 	}
 	if rules.TimeNS > 0 && m.trainingTime(t) >= rules.TimeNS {
-		return "reached its time limit"
+		return Cause{Kind: CauseTimeReached}
 	}
-	return ""
+	return Cause{}
 }
 
 func (m *Machine) met(r MetricRule, id MetricID, have []Metric) bool {

@@ -77,9 +77,9 @@ func (m *Machine) lost(no TrialNo, rebooted bool) {
 	}
 	switch l.intent {
 	case toStop:
-		m.complete(no, l.text)
+		m.complete(no, l.cause)
 	case toFail:
-		m.failed(no, l.text, &AttemptEnded{})
+		m.failed(no, l.cause, &AttemptEnded{})
 	default:
 		m.setAside(no, l)
 	}

@@ -1,9 +1,6 @@
 package core
 
-import (
-	"slices"
-	"strconv"
-)
+import "slices"
 
 // spare is a checkpoint that is not the newest of its trial any more.
 type spare struct {
@@ -52,8 +49,7 @@ func (m *Machine) makeRoom() {
 	}
 	if m.stored > limit && !m.full {
 		m.full = true
-		m.do(Warn{Text: "the checkpoints take " + strconv.FormatInt(m.stored, 10) + " bytes, more than checkpoint.disk allows, " +
-			strconv.FormatInt(limit, 10) + "; each is one that a trial may go on from, and is kept"})
+		m.do(Warn{Cause: Cause{Kind: CauseDiskFull, Bytes: m.stored, Limit: limit}})
 	}
 }
 

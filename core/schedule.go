@@ -79,7 +79,7 @@ func (m *Machine) refuseIfNever(no TrialNo, r resource.Request, q *queue) bool {
 		return false
 	}
 	q.pop()
-	m.fail(no, short.Error())
+	m.fail(no, Cause{Kind: CauseNeverFits, Text: short.Error()})
 	return true
 }
 
@@ -98,7 +98,8 @@ func (m *Machine) start(no TrialNo, p resource.Placement) {
 	if t.attempt == 1 {
 		t.started = m.now
 	}
-	t.attemptAt, t.lastAt, t.reason = m.now, m.now, 0
+	t.attemptAt, t.lastAt = m.now, m.now
+	m.because(t, Cause{})
 	l := m.liveOf(no)
 	l.begin(p)
 	if p.Beyond {
@@ -192,7 +193,7 @@ func (m *Machine) stuckSearcher() {
 		return
 	}
 	if m.waits++; m.waits > waitRetriesCount {
-		m.end(Failed, "the searcher says \"not yet\" though no trial is running or waiting; it would wait for ever")
+		m.end(Failed, Cause{Kind: CauseSearcherStuck})
 		return
 	}
 	if !m.spec.Manual { // there, the next offer asks again
@@ -258,7 +259,7 @@ func (m *Machine) store(p []byte) span {
 
 func (e *NodeJoined) apply(m *Machine) {
 	if err := m.ledger.AddNode(e.Node); err != nil {
-		m.do(Warn{Text: err.Error()})
+		m.do(Warn{Cause: Cause{Kind: CauseNode, Text: err.Error()}})
 		return
 	}
 	m.nodes++
@@ -268,7 +269,7 @@ func (e *NodeJoined) apply(m *Machine) {
 
 func (e *NodeLeft) apply(m *Machine) {
 	if err := m.ledger.RemoveNode(e.ID); err != nil {
-		m.do(Warn{Text: err.Error()})
+		m.do(Warn{Cause: Cause{Kind: CauseNode, Text: err.Error()}})
 		return
 	}
 	m.nodes--

@@ -5,7 +5,7 @@ import "math"
 func (e *Ticked) apply(m *Machine) {
 	m.wake = 0
 	if b := m.spec.Budget.TimeNS; b > 0 && m.now >= b {
-		m.end(Finished, "the time budget is used up")
+		m.end(Finished, Cause{Kind: CauseTimeBudget})
 	}
 	for {
 		d, ok := m.deadline.first()
@@ -28,7 +28,7 @@ func (e *Ticked) apply(m *Machine) {
 // another deadline.
 func (m *Machine) timeIsUp(no TrialNo) {
 	if limit := m.spec.Stop.TimeNS; limit > 0 && !m.rerun(no) && m.trainingTime(&m.trials[no]) >= limit {
-		m.stopTrial(no, "reached its time limit")
+		m.stopTrial(no, Cause{Kind: CauseTimeReached})
 	}
 }
 

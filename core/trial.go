@@ -66,7 +66,8 @@ type trial struct {
 	ticket    uint32 // of its place in line
 	live      int32  // index into Machine.lives plus one; 0: none
 	cells     int32  // first statistics cell plus one
-	reason    uint32 // index into Machine.texts
+	reason    uint32 // place of the cause in Machine.causes
+	why       CauseKind
 	iteration uint64 // of the last result, or of the checkpoint that it went on from
 	resultAt  uint64 // iteration of the last result that counts
 	told      uint64 // the highest iteration that plugins have heard of
@@ -133,7 +134,7 @@ type live struct {
 	holding   uint32 // the save that goes into memory
 	credits   uint32
 	why       string // the verdict's reason
-	text      string // the intent's reason
+	cause     Cause  // of the intent
 	placement resource.Placement
 	request   *resource.Request // from its pause on
 	restored  CheckpointRef     // what the attempt began from
@@ -211,7 +212,7 @@ func (m *Machine) dropLive(no TrialNo) {
 	}
 	l := &m.lives[t.live-1]
 	m.release(l)
-	l.used, l.text, l.why = false, "", ""
+	l.used, l.cause, l.why = false, Cause{}, ""
 	m.freeLives = append(m.freeLives, t.live-1)
 	t.live = 0
 }
@@ -235,21 +236,4 @@ func (m *Machine) release(l *live) {
 		panic("core: " + err.Error())
 	}
 	l.placement = resource.Placement{}
-}
-
-// text keeps a reason. Those that many trials share are kept once; a scheduler's
-// reasons have numbers in them, and looking for each would cost more than it saves.
-func (m *Machine) text(s string) uint32 {
-	if s == "" {
-		return 0
-	}
-	if i, ok := m.textIDs[s]; ok {
-		return i
-	}
-	i := uint32(len(m.texts))
-	m.texts = append(m.texts, s)
-	if len(m.textIDs) < maxSharedTextsCount {
-		m.textIDs[s] = i
-	}
-	return i
 }

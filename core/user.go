@@ -2,11 +2,11 @@ package core
 
 func (e *StopRequested) apply(m *Machine) {
 	if e.All {
-		m.end(StoppedByUser, e.Reason)
+		m.end(StoppedByUser, Cause{Kind: CauseUser, Text: e.Reason})
 		return
 	}
 	if m.exists(e.Trial) {
-		m.stopTrial(e.Trial, e.Reason)
+		m.stopTrial(e.Trial, Cause{Kind: CauseUser, Text: e.Reason})
 		if m.trials[e.Trial].state == Running {
 			m.liveOf(e.Trial).byUser = true
 		}
@@ -40,8 +40,6 @@ func (m *Machine) each(no TrialNo, all bool, f func(TrialNo)) {
 	}
 }
 
-const pausedByUser = "paused by the user"
-
 // userPause holds a trial. One that the scheduler had paused in memory and that waits to go
 // on stays in memory: it holds nothing that could save it, and what is there is newer than
 // its last checkpoint.
@@ -49,9 +47,9 @@ func (m *Machine) userPause(no TrialNo) {
 	switch m.trials[no].state {
 	case Running:
 		m.liveOf(no).restart = false // the last order counts
-		m.stopAttempt(no, toHold, pausedByUser)
+		m.stopAttempt(no, toHold, Cause{Kind: CauseHeld})
 	case Pending:
-		m.pause(no, pausedByUser, true)
+		m.pause(no, Cause{Kind: CauseHeld}, true)
 	}
 }
 
@@ -60,10 +58,10 @@ func (e *TrialReset) apply(m *Machine) {
 		return
 	}
 	t := &m.trials[e.Trial]
-	why := "reset after its error"
+	why := Cause{Kind: CauseReset}
 	if e.Unstarted {
-		why = "it had never started, and is to run now"
-		t.reason = m.text(why)
+		why.Kind = CauseUnstarted
+		m.because(t, why)
 	}
 	t.failures, t.noRestore, t.noStart, t.dropped = 0, e.Scratch || e.Fresh, false, false
 	if e.Fresh {
@@ -74,7 +72,7 @@ func (e *TrialReset) apply(m *Machine) {
 	m.lose(e.Trial)
 	m.move(e.Trial, Pending)
 	m.enqueue(e.Trial, false)
-	m.tell(Observation{Kind: SawRequeued, To: ToReporters, Trial: e.Trial, Attempt: t.attempt, Reason: why})
+	m.tell(Observation{Kind: SawRequeued, To: ToReporters, Trial: e.Trial, Attempt: t.attempt, Cause: &why})
 }
 
 // resettable: the trial is in the state that the event names, and an experiment
@@ -96,7 +94,7 @@ func (e *Interrupted) apply(m *Machine) {
 	if m.since(RulesV2) && m.endsForGood() {
 		return
 	}
-	m.end(InterruptedByUser, "interrupted")
+	m.end(InterruptedByUser, Cause{Kind: CauseInterrupted})
 }
 
-func (e *PluginFailed) apply(m *Machine) { m.end(Failed, e.Error) }
+func (e *PluginFailed) apply(m *Machine) { m.end(Failed, e.Cause) }

@@ -24,9 +24,8 @@ type View struct {
 	// Since is the first attempt of the present stretch: results of earlier ones
 	// stay, whatever is reported again.
 	Since uint32
-	// Reason is why it ended, is paused or was queued again; the error of a
-	// trial in ERROR.
-	Reason string
+	// Cause is why it ended, is paused or was queued again.
+	Cause Cause
 	// Started and Ended are running times in nanoseconds; 0 before.
 	Started, Ended int64
 	// TrainNS is the training time over all attempts.
@@ -47,6 +46,9 @@ type View struct {
 	Held bool
 }
 
+// Reason is the cause for people.
+func (v View) Reason() string { return v.Cause.String() }
+
 // Trials is how many trials there are.
 func (m *Machine) Trials() int { return len(m.trials) }
 
@@ -54,7 +56,7 @@ func (m *Machine) Trials() int { return len(m.trials) }
 func (m *Machine) View(no TrialNo) View {
 	t := &m.trials[no]
 	v := View{Number: no, State: t.state, Attempt: t.attempt, Failures: t.failures, Results: t.results, At: t.iteration,
-		Reason: m.texts[t.reason], Started: t.started, Ended: t.ended, TrainNS: m.trainingTime(t),
+		Cause: m.causeOf(t), Started: t.started, Ended: t.ended, TrainNS: m.trainingTime(t),
 		NeverStarted: m.neverStarted(t), Held: t.held}
 	m.viewStretch(&v)
 	if i := m.newest(no); i >= 0 {
@@ -200,7 +202,7 @@ func (m *Machine) Now() int64 { return m.now }
 func (m *Machine) Wall(at int64) int64 { return m.wall + at }
 
 // Outcome is how the experiment ended, and why; 0 while it runs.
-func (m *Machine) Outcome() (Outcome, string) { return m.outcome, m.reason }
+func (m *Machine) Outcome() (Outcome, Cause) { return m.outcome, m.cause }
 
 // Closing says whether the experiment is coming to its end.
 func (m *Machine) Closing() bool { return m.closing.outcome != 0 }
@@ -285,7 +287,7 @@ func (m *Machine) EachCheckpoint(f func(CheckpointRef)) {
 }
 
 // Ending is how the experiment is coming to its end, and why; 0 while it is not.
-func (m *Machine) Ending() (Outcome, string) { return m.closing.outcome, m.closing.reason }
+func (m *Machine) Ending() (Outcome, Cause) { return m.closing.outcome, m.closing.cause }
 
 // EndsForGood says whether the experiment is coming to an end after which no trial goes on
 // by itself: the user has stopped it, or it finishes before its time.

@@ -286,7 +286,8 @@ func TestAskTellTime(t *testing.T) {
 	}
 	c.endWell()
 	m := open(t, o).Machine()
-	if _, why := m.Outcome(); m.Now() != 3600e9 || m.View(0).Started != 1000e9 || m.View(1).Started != 1099e9 || why != "the time budget is used up" {
+	if _, why := m.Outcome(); m.Now() != 3600e9 || m.View(0).Started != 1000e9 || m.View(1).Started != 1099e9 ||
+		!why.Is(core.CauseTimeBudget) {
 		t.Fatalf("it is %d, trials began at %d and %d: %s", m.Now(), m.View(0).Started, m.View(1).Started, why)
 	}
 }

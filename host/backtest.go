@@ -89,7 +89,7 @@ func recordedRows(e *view.Experiment, s *space.Space) (rows []curves.Row, err er
 		if len(results) == 0 {
 			continue
 		}
-		row := curves.Row{Curve: curves.Curve{Metrics: names, Cut: t.Reason != "completed" || !whole}}
+		row := curves.Row{Curve: curves.Curve{Metrics: names, Cut: t.Cause.Kind != core.CauseCompleted || !whole}}
 		if t.State == core.Errored && whole {
 			row.Failed, row.Cut = t.Error, false
 		}

@@ -73,9 +73,9 @@ func TestResultsOfNoSense(t *testing.T) {
 				if v.State != core.Errored || v.Results != 1 {
 					t.Errorf("trial %d is %v with %d results, want ERROR with one", no, v.State, v.Results)
 				}
-				contains(t, v.Reason, "it reported nonsense: ", c.says)
-				if strings.Contains(v.Reason, "\x1b") || !utf8.ValidString(v.Reason) {
-					t.Errorf("the reason has what it should not: %q", v.Reason)
+				contains(t, v.Reason(), "it reported nonsense: ", c.says)
+				if strings.Contains(v.Reason(), "\x1b") || !utf8.ValidString(v.Reason()) {
+					t.Errorf("the reason has what it should not: %q", v.Reason())
 				}
 			}
 			if ended.Outcome != core.Finished || ended.Errored != 2 {
@@ -383,5 +383,5 @@ func TestStrangeTexts(t *testing.T) {
 		}
 	}
 	contains(t, texts[filepath.Join(dir, "host.log")], `log \x1b]0;owned\a`, `\nERROR: of somebody else`, "not a report: reject")
-	contains(t, audit(t, dir, nil).View(0).Reason, `failed \x1b]0;owned\a`, "\nin two lines")
+	contains(t, audit(t, dir, nil).View(0).Reason(), `failed \x1b]0;owned\a`, "\nin two lines")
 }

@@ -76,7 +76,8 @@ resources: {cpu: 0.25}
 		}
 		m := audit(t, ended.Dir, func(m *core.Machine, _ core.Event) {
 			for no := range core.TrialNo(m.Trials()) {
-				if why := m.View(no).Reason; strings.Contains(why, "is saved") || strings.Contains(why, "its checkpoint") {
+				if why := m.View(no).Reason(); strings.Contains(why, "is saved") || strings.Contains(why,
+					"its checkpoint") {
 					t.Errorf("%s: trial %d: %s", add, no, why)
 				}
 			}

@@ -55,8 +55,9 @@ func TestStopPlugin(t *testing.T) {
 		o, _ := quick(t, threeCurves+"scheduler: "+scheduler+"\nstop: {plugin: stopper}\n", curve(rising, undisturbed), stopper, asha.Plugin)
 		m := audit(t, finish(t, o).Dir, nil)
 		for no := range core.TrialNo(3) {
-			if v := m.View(no); v.State != core.Terminated || v.Iteration > 3 || v.Iteration == 3 && v.Reason != "it has seen enough" {
-				t.Errorf("%s: trial %d %v at %d: %s", scheduler, no, v.State, v.Iteration, v.Reason)
+			if v := m.View(no); v.State != core.Terminated || v.Iteration > 3 || v.Iteration == 3 &&
+				v.Reason() != "it has seen enough" {
+				t.Errorf("%s: trial %d %v at %d: %s", scheduler, no, v.State, v.Iteration, v.Reason())
 			}
 		}
 		if v := m.View(0); v.Iteration != 3 {
@@ -65,7 +66,8 @@ func TestStopPlugin(t *testing.T) {
 	}
 	o, seen := quick(t, threeCurves+"stop: {plugin: {plugin: stopper, all: true}}\n", curve(rising, undisturbed), stopper)
 	m := audit(t, finish(t, o).Dir, nil)
-	if outcome, why := m.Outcome(); outcome != core.Finished || why != "all have seen enough" || m.View(0).Iteration != 3 {
+	if outcome, why := m.Outcome(); outcome != core.Finished || why.String() != "all have seen enough" ||
+		m.View(0).Iteration != 3 {
 		t.Errorf("%v: %s, trial 0 at %d\n%s", outcome, why, m.View(0).Iteration, seen)
 	}
 }
@@ -125,7 +127,7 @@ func TestResourcesOverAnother(t *testing.T) {
 		v := m.View(no)
 		ends[v.Iteration]++
 		if v.State != core.Terminated {
-			t.Errorf("trial %d: %v: %s", no, v.State, v.Reason)
+			t.Errorf("trial %d: %v: %s", no, v.State, v.Reason())
 		}
 	}
 	if ends[12] == 0 || ends[12] == 3 || larger == 0 || m.Usage()[0].Used != (resource.Amount{}) {

@@ -123,7 +123,7 @@ func (m *manual) Handle(ctx context.Context, r asktell.Request) (asktell.Answer,
 	}
 	a, err := m.answer(ctx, r)
 	if o, why := m.machine.Ending(); o == core.Failed {
-		return nil, &asktell.Fatal{Err: errors.New(why)}
+		return nil, &asktell.Fatal{Err: errors.New(why.String())}
 	}
 	return a, err
 }
@@ -223,7 +223,7 @@ func (m *manual) tell(ctx context.Context, r asktell.Request) (asktell.Answer, e
 		return nil, err
 	}
 	if v := m.machine.View(no); news && v.Results == before {
-		return asktell.Told{Ignored: v.Reason}, nil
+		return asktell.Told{Ignored: v.Reason()}, nil
 	}
 	return asktell.Told{}, nil
 }
@@ -243,7 +243,7 @@ func (m *manual) isNews(no core.TrialNo, r asktell.Request) bool {
 
 // end is the end of an attempt.
 func (m *manual) end(ctx context.Context, no core.TrialNo, failed string) error {
-	e := &core.AttemptEnded{Trial: no, Attempt: m.hands[no], Error: failed}
+	e := &core.AttemptEnded{Trial: no, Attempt: m.hands[no], Cause: core.TrainableFailure(failed)}
 	delete(m.hands, no)
 	delete(m.stops, no)
 	return m.happen(ctx, e)
@@ -261,9 +261,9 @@ func (m *manual) inHand(name asktell.Name) (core.TrialNo, error) {
 	v := m.machine.View(no)
 	switch {
 	case v.State.Final():
-		return 0, fmt.Errorf("%s has ended: %s", m.trials.name(no), v.Reason)
+		return 0, fmt.Errorf("%s has ended: %s", m.trials.name(no), v.Cause)
 	case v.State == core.Paused:
-		return 0, fmt.Errorf("%s is paused: %s; an ask is answered with it when it goes on", m.trials.name(no), v.Reason)
+		return 0, fmt.Errorf("%s is paused: %s; an ask is answered with it when it goes on", m.trials.name(no), v.Cause)
 	}
 	return 0, fmt.Errorf("%s was taken back; an ask is answered with it when it goes on", m.trials.name(no))
 }

@@ -49,7 +49,7 @@ checkpoint: {every: 2}
 	m := audit(t, ended.Dir, nil)
 	stopped := 0
 	for no := range core.TrialNo(m.Trials()) {
-		if strings.Contains(m.View(no).Reason, "the median of") {
+		if strings.Contains(m.View(no).Reason(), "the median of") {
 			stopped++
 		}
 	}

@@ -151,10 +151,10 @@ func (p *publisherPort) Hear(s *history.Step) { p.narrator.Hear(s, 0, p.publishi
 // Warn implements engine.Publisher.
 func (p *publisherPort) Warn(a core.Warn) {
 	if a.HasTrial {
-		p.log.Warn(p.trials.name(a.Trial) + ": " + a.Text)
+		p.log.Warn(p.trials.name(a.Trial) + ": " + a.Cause.String())
 		return
 	}
-	p.log.Warn(a.Text)
+	p.log.Warn(a.Cause.String())
 }
 
 // Flush implements engine.Publisher.

@@ -227,7 +227,7 @@ func TestTrainableComputesItsRequest(t *testing.T) {
 			if m.Count(core.Terminated) != 3 || m.State(2) != core.Errored {
 				t.Errorf("%d trials ended well, trial 2 is %v", m.Count(core.Terminated), m.State(2))
 			}
-			contains(t, m.View(2).Reason, "asked for cpu 9", "there is cpu 4")
+			contains(t, m.View(2).Reason(), "asked for cpu 9", "there is cpu 4")
 			if strings.Contains(seen.String(), "no trial asks for one") {
 				t.Errorf("warned of idle GPUs though trials ask for them:\n%s", seen)
 			}

@@ -43,7 +43,7 @@ func TestMissingMetric(t *testing.T) {
 	if m.State(0) != core.Errored || ended.Errored != 1 {
 		t.Errorf("the trial is %v", m.State(0))
 	}
-	contains(t, m.View(0).Reason, `lacks the metric "score"`, "objective", "other", "loss")
+	contains(t, m.View(0).Reason(), `lacks the metric "score"`, "objective", "other", "loss")
 
 	o, seen := quick(t, missing+"strict_metrics: false\n")
 	m = audit(t, finish(t, o).Dir, nil)
@@ -65,7 +65,7 @@ func TestMissingMetricOfASearcher(t *testing.T) {
 		return s, traits, err
 	}
 	o, _ := quick(t, search("space: {x: {uniform: [0, 1]}}\nsearcher: needy\n"), needy)
-	contains(t, audit(t, finish(t, o).Dir, nil).View(0).Reason, `lacks the metric "seconds"`, "searcher needy")
+	contains(t, audit(t, finish(t, o).Dir, nil).View(0).Reason(), `lacks the metric "seconds"`, "searcher needy")
 }
 
 // B-015: kept as reported, told to plugins as worst, and nobody falls over.

@@ -76,7 +76,8 @@ trials: 2
 	if len(seen.list) != 2 {
 		t.Fatalf("%d attempts were started", len(seen.list))
 	}
-	first.Post(&core.AttemptStarted{Trial: 0, Attempt: 1}, &core.AttemptEnded{Trial: 0, Attempt: 1, Error: "exit status 1"})
+	first.Post(&core.AttemptStarted{Trial: 0, Attempt: 1}, &core.AttemptEnded{Trial: 0, Attempt: 1,
+		Cause: core.TrainableFailure("exit status 1")})
 	settle(t, first) // trial 1 is told to stop; and here the host dies
 
 	r.Resume = "errored_only"

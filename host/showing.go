@@ -130,7 +130,8 @@ func (s *session) endingForGood() (Ended, bool) {
 	st := s.board.Status()
 	for _, o := range []core.Outcome{core.StoppedByUser, core.Finished} {
 		if st.Ending == o.String() {
-			return Ended{Outcome: o, Reason: st.EndingWhy, Errored: st.Counts[core.Errored], Dir: s.dir.Path()}, true
+			return Ended{Outcome: o, Reason: st.Cause.String(), Errored: st.Counts[core.Errored], Dir: s.dir.Path()},
+				true
 		}
 	}
 	return Ended{}, false

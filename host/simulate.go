@@ -271,7 +271,7 @@ func (m *improvements) Hear(s *history.Step) {
 }
 
 // Warn implements engine.Publisher.
-func (m *improvements) Warn(a core.Warn) { m.log.Warn(a.Text) }
+func (m *improvements) Warn(a core.Warn) { m.log.Warn(a.Cause.String()) }
 
 // improve notes a result that is better than all before.
 func (m *simulation) improve(o core.Observation) {
@@ -291,7 +291,7 @@ func (m *simulation) start(a core.StartAttempt) {
 	m.inbox.Post(&core.AttemptStarted{Trial: a.Trial, Attempt: a.Attempt})
 	p, err := m.translate.Encode(m.machine.Params(a.Trial))
 	if err != nil {
-		m.inbox.Post(&core.AttemptEnded{Trial: a.Trial, Attempt: a.Attempt, Error: err.Error()})
+		m.inbox.Post(&core.AttemptEnded{Trial: a.Trial, Attempt: a.Attempt, Cause: core.TrainableFailure(err.Error())})
 		return
 	}
 	r := &simulatedRun{trial: a.Trial, attempt: a.Attempt, curve: m.curves.Course(p), since: m.machine.Now()}
@@ -342,7 +342,7 @@ func (m *simulation) end(r *simulatedRun) {
 	if r.curve.Cut() {
 		m.cut++
 	}
-	m.inbox.Post(&core.AttemptEnded{Trial: r.trial, Attempt: r.attempt, Error: r.curve.Failed()})
+	m.inbox.Post(&core.AttemptEnded{Trial: r.trial, Attempt: r.attempt, Cause: core.TrainableFailure(r.curve.Failed())})
 }
 
 // stop ends an attempt. What it had planned will not happen.
@@ -371,7 +371,8 @@ func (m *simulation) account(r *simulatedRun) {
 
 func (m *simulation) sum() Simulated {
 	o, why := m.machine.Outcome()
-	s := Simulated{Outcome: o, Reason: why, Seed: m.file.Seed, Machine: m.machine, Trials: m.machine.Trials(), Results: m.results, Cut: m.cut, Curve: m.curve,
+	s := Simulated{Outcome: o, Reason: why.String(), Seed: m.file.Seed, Machine: m.machine,
+		Trials: m.machine.Trials(), Results: m.results, Cut: m.cut, Curve: m.curve,
 		Seconds: float64(m.machine.Now()) / 1e9, States: map[core.State]int{}}
 	for no := range core.TrialNo(m.machine.Trials()) {
 		t := m.trained[no]

@@ -94,7 +94,7 @@ func TestSimulateAgain(t *testing.T) {
 func fates(m *core.Machine) (list []string) {
 	for no := range core.TrialNo(m.Trials()) {
 		v := m.View(no)
-		list = append(list, fmt.Sprintf("%d %s %v %d %s", no, v.Params, v.State, v.Iteration, v.Reason))
+		list = append(list, fmt.Sprintf("%d %s %v %d %s", no, v.Params, v.State, v.Iteration, v.Reason()))
 	}
 	return list
 }
@@ -104,7 +104,7 @@ func fates(m *core.Machine) (list []string) {
 func decisions(m *core.Machine) (list []string) {
 	for no := range core.TrialNo(m.Trials()) {
 		v := m.View(no)
-		list = append(list, fmt.Sprintf("%d %s %v %s", no, v.Params, v.State, v.Reason))
+		list = append(list, fmt.Sprintf("%d %s %v %s", no, v.Params, v.State, v.Reason()))
 	}
 	return list
 }
@@ -138,7 +138,7 @@ func TestSimulatedFailure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v := s.Machine.View(1); v.State != core.Errored || v.Failures != 3 || v.Reason != "out of memory" {
+	if v := s.Machine.View(1); v.State != core.Errored || v.Failures != 3 || v.Reason() != "out of memory" {
 		t.Errorf("%+v", v)
 	}
 	if s.Best.Value != 2 || s.Outcome != core.Finished {

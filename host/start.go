@@ -494,5 +494,5 @@ func (s *session) publishRest() {
 
 func (s *session) ended() Ended {
 	o, why := s.machine.Outcome()
-	return Ended{Outcome: o, Reason: why, Errored: s.machine.Count(core.Errored), Dir: s.dir.Path()}
+	return Ended{Outcome: o, Reason: why.String(), Errored: s.machine.Count(core.Errored), Dir: s.dir.Path()}
 }

@@ -46,7 +46,7 @@ func (c *steering) Find(name string) (no uint32, err error) {
 // Stop implements control.Handler.
 func (c *steering) Stop(trial *uint32) error {
 	no, all := target(trial)
-	e := &core.StopRequested{Trial: no, All: all, Reason: "stopped by the user"}
+	e := &core.StopRequested{Trial: no, All: all}
 	if !all {
 		return c.postTo(e, no, "only what has not ended can be stopped", func(v core.View) bool { return !v.State.Final() })
 	}

@@ -67,8 +67,9 @@ func TestStopRulesOfTrials(t *testing.T) {
 		m := audit(t, finish(t, o).Dir, nil)
 		for no := range core.TrialNo(3) {
 			v := m.View(no)
-			if v.State != core.Terminated || v.Iteration != c.at[no] || c.reason != "" && v.Reason != c.reason {
-				t.Errorf("%s: trial %d %v at %d: %s; want %d: %s", c.rules, no, v.State, v.Iteration, v.Reason, c.at[no], c.reason)
+			if v.State != core.Terminated || v.Iteration != c.at[no] || c.reason != "" && v.Reason() != c.reason {
+				t.Errorf("%s: trial %d %v at %d: %s; want %d: %s", c.rules, no, v.State, v.Iteration, v.Reason(),
+					c.at[no], c.reason)
 			}
 		}
 	}
@@ -112,8 +113,9 @@ func TestPlateauOfTrials(t *testing.T) {
 		o, _ := quick(t, threeCurves+c.rules+"\n", curve(c.score, undisturbed), patience.Plugin)
 		m := audit(t, finish(t, o).Dir, nil)
 		for no := range core.TrialNo(3) {
-			if v := m.View(no); v.Iteration != c.at[no] || c.reason != "" && v.Reason != c.reason {
-				t.Errorf("%s: trial %d at %d: %s; want %d: %s", c.rules, no, v.Iteration, v.Reason, c.at[no], c.reason)
+			if v := m.View(no); v.Iteration != c.at[no] || c.reason != "" && v.Reason() != c.reason {
+				t.Errorf("%s: trial %d at %d: %s; want %d: %s", c.rules, no, v.Iteration, v.Reason(), c.at[no],
+					c.reason)
 			}
 		}
 	}
@@ -128,8 +130,8 @@ func TestStopByPlugin(t *testing.T) {
 		o, _ := quick(t, threeCurves+rules+"\n", curve(saturates, undisturbed), patience.Plugin)
 		m := audit(t, finish(t, o).Dir, nil)
 		for no := range core.TrialNo(3) {
-			if v := m.View(no); v.Iteration < at[no] || v.Iteration > at[no]+1 || v.Reason == "completed" {
-				t.Errorf("%s: trial %d at %d: %s; want %d", rules, no, v.Iteration, v.Reason, at[no])
+			if v := m.View(no); v.Iteration < at[no] || v.Iteration > at[no]+1 || v.Reason() == "completed" {
+				t.Errorf("%s: trial %d at %d: %s; want %d", rules, no, v.Iteration, v.Reason(), at[no])
 			}
 		}
 	}
@@ -142,8 +144,8 @@ func TestStopRuleOfTime(t *testing.T) {
 	o.Clock = clock
 	m := audit(t, finish(t, o).Dir, nil)
 	for no := range core.TrialNo(3) {
-		if v := m.View(no); v.Reason != "reached its time limit" || v.Iteration > 3 {
-			t.Errorf("trial %d ends at %d: %s", no, v.Iteration, v.Reason)
+		if v := m.View(no); v.Reason() != "reached its time limit" || v.Iteration > 3 {
+			t.Errorf("trial %d ends at %d: %s", no, v.Iteration, v.Reason())
 		}
 	}
 }
@@ -198,7 +200,7 @@ func TestStopRulesAcrossHosts(t *testing.T) {
 	audit(t, ended.Dir, func(m *core.Machine, e core.Event) {
 		if x, ok := e.(*core.ResultReported); ok && m.View(x.Trial).Results > had[x.Trial] {
 			had[x.Trial] = m.View(x.Trial).Results
-			if results++; strings.Contains(x.StopAll, "30") && at == 0 {
+			if results++; x.StopAll != nil && strings.Contains(x.StopAll.Text, "30") && at == 0 {
 				at = results
 			}
 		}
@@ -237,8 +239,8 @@ checkpoint: {every: 2}
 failures: {retries: 1}
 stop: {`+rule+"}\n")
 		v := audit(t, finish(t, o).Dir, nil).View(0)
-		if v.State != core.Terminated || v.Iteration != want.at || !strings.HasPrefix(v.Reason, want.reason) {
-			t.Errorf("%s: %v at %d: %s; want %d: %s", rule, v.State, v.Iteration, v.Reason, want.at, want.reason)
+		if v.State != core.Terminated || v.Iteration != want.at || !strings.HasPrefix(v.Reason(), want.reason) {
+			t.Errorf("%s: %v at %d: %s; want %d: %s", rule, v.State, v.Iteration, v.Reason(), want.at, want.reason)
 		}
 		if text := seen.String(); strings.Contains(text, "no effect") || strings.Contains(text, "taken as a metric") {
 			t.Errorf("%s: %s", rule, text)

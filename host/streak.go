@@ -14,8 +14,8 @@ const failingInARow = 5
 
 // streak counts them.
 type streak struct {
-	message string
-	trials  int
+	cause  core.Cause // the first line of what was said
+	trials int
 }
 
 // failed counts a trial that has ended, and says so when it makes the streak long.
@@ -24,15 +24,16 @@ func (x *effects) failed(v core.View) {
 		x.streak = streak{}
 		return
 	}
-	message, _, _ := strings.Cut(v.Reason, "\n")
-	if message != x.streak.message {
-		x.streak = streak{message: message}
+	cause := v.Cause
+	cause.Text, _, _ = strings.Cut(cause.Text, "\n")
+	if cause != x.streak.cause {
+		x.streak = streak{cause: cause}
 	}
 	x.streak.trials++
 	if x.streak.trials == failingInARow && !x.stopsAtFailures() {
 		x.log.Once("streak", fmt.Sprintf("%d trials in a row have failed with the same message before they reported anything, and others may, too: %s; "+
 			"Ctrl-C stops here, and budget: {trials_failed: N} or failures: {fail_fast: true} stop by themselves",
-			failingInARow, untrusted.Line(message, untrusted.MaxText)))
+			failingInARow, untrusted.Line(cause.String(), untrusted.MaxText)))
 	}
 }
 

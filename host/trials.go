@@ -114,7 +114,7 @@ func (t *trials) report(no core.TrialNo) report.Trial {
 	v := t.machine.View(no)
 	r := report.Trial{Number: no, ID: t.id(no), Dir: t.dir(no), State: v.State, Attempt: v.Attempt, Params: v.Params, Since: v.Since}
 	if v.State == core.Errored {
-		r.Error = v.Reason
+		r.Error = v.Reason()
 	}
 	return r
 }

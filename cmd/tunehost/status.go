@@ -85,9 +85,9 @@ func statusHead(s *view.Status) string {
 		state += " on " + s.Host
 	}
 	switch {
-	case strings.HasPrefix(s.Reason, s.State+" "):
+	case s.Ending == "" && s.Cause == core.Cause{Kind: core.CauseUser}: // it says the state, too
 		return s.Name + ": " + firstLine(s.Reason)
-	case s.Reason != "" && s.Reason != s.State && s.Reason != s.Ending:
+	case s.Reason != "" && !s.Cause.Is(core.CauseInterrupted):
 		state += " (" + firstLine(s.Reason) + ")"
 	}
 	return s.Name + ": " + state

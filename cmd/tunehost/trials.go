@@ -144,7 +144,7 @@ func trialRow(e *view.Experiment, t *view.Trial, params, metrics []string) []str
 
 // why is the reason as far as it says something.
 func why(t *view.Trial) string {
-	if t.State == core.Terminated && t.Reason == "completed" || t.State == core.Running {
+	if t.State == core.Terminated && t.Cause.Kind == core.CauseCompleted || t.State == core.Running {
 		return ""
 	}
 	if t.NeverStarted {

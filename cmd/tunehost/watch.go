@@ -76,13 +76,12 @@ type looked struct {
 func (l *looked) Status() report.Status {
 	m := l.e.Machine()
 	s, err := l.e.Status(l.now())
+	st := report.Status{NeverStarted: s.NeverStarted, Paused: s.Paused, Ending: s.Ending,
+		Grace: l.e.Config().StopGrace, Name: s.Name, Dir: s.Dir, State: s.State, Cause: s.Cause, Counts: s.Counts,
+		Planned: s.Planned,
+		Made:    m.Planned(), Objective: l.e.Objectives()[0], Resources: s.Resources, Elapsed: s.Elapsed}
 	if err != nil {
-		s.Reason = err.Error()
-	}
-	st := report.Status{NeverStarted: s.NeverStarted, Paused: s.Paused, Ending: s.Ending, Grace: l.e.Config().StopGrace, Name: s.Name, Dir: s.Dir, State: s.State, Reason: s.Reason, Counts: s.Counts, Planned: s.Planned,
-		Made: m.Planned(), Objective: l.e.Objectives()[0], Resources: s.Resources, Elapsed: s.Elapsed}
-	if s.Ending != "" {
-		st.Reason, st.EndingWhy = "", s.Reason
+		st.NoBest = err.Error()
 	}
 	if s.Paused && s.State == view.Running {
 		st.Hint = "`tunehost unpause " + shellWord(s.Dir) + "` goes on"

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/resource"
@@ -163,7 +162,7 @@ func (a *audit) action(x core.Action) error {
 		}
 	case core.Warn:
 		if x.HasTrial {
-			a.trials[x.Trial].warned(x.Text)
+			a.trials[x.Trial].warned(x.Cause)
 		}
 		return a.refusedResize(x)
 	case core.DeleteCheckpoint:
@@ -183,7 +182,7 @@ func (t *account) made(ref core.CheckpointRef, c *ckpt) bool {
 
 // refusedOrder is that of a checkpoint that does not exist.
 func (a *audit) refusedOrder(x core.Warn) {
-	if strings.Contains(x.Text, "it cannot go on from the checkpoint that the scheduler named") {
+	if x.Cause.Kind == core.CauseExploitRefused {
 		a.trials[x.Trial].orders--
 	}
 }
@@ -191,7 +190,7 @@ func (a *audit) refusedOrder(x core.Warn) {
 // refusedResize: what a trial asks for is not changed while it runs on.
 func (a *audit) refusedResize(x core.Warn) error {
 	a.refusedOrder(x)
-	if !strings.Contains(x.Text, "its resources cannot change") {
+	if x.Cause.Kind != core.CauseResizeRefused {
 		return nil
 	}
 	if a.trials[x.Trial].pausing == a.clock {

@@ -480,7 +480,7 @@ func (a *audit) atEnd(s core.Spec) error {
 		return err
 	}
 	o, why := a.m.Outcome()
-	if o == core.Finished && why == "" && !a.exhausted && a.planned != s.Trials {
+	if o == core.Finished && why.Kind == core.CauseNone && !a.exhausted && a.planned != s.Trials {
 		return fmt.Errorf("%d trials were made, but %d are planned", a.planned, s.Trials)
 	}
 	return nil

@@ -31,6 +31,23 @@ func (c command) number(key string) int64 {
 	return n
 }
 
+// rule is an expression that holds with a result; nil for none.
+func (c command) rule(key string, kind core.CauseKind) *core.Cause {
+	if text := c.text(key); text != "" {
+		return &core.Cause{Kind: kind, Text: text}
+	}
+	return nil
+}
+
+// failure is why an attempt ended.
+func (c command) failure() core.Cause {
+	why := core.TrainableFailure(c.quoted())
+	if c.has("damaged") {
+		why.Kind = core.CauseDamaged
+	}
+	return why
+}
+
 // first is the number that the command begins with.
 func (c command) first() int64 {
 	if len(c.d.CmdArgs) == 0 {

@@ -5,6 +5,9 @@
 // see [Live] and [World]. An auditor with books of its own follows each, and each
 // must come to its end once things go right again. It is for tests of the core.
 //
+// A cause is printed as people read it, with its kind behind it in brackets where that is
+// not the same: "exit status 1 [trainable]".
+//
 // Every event goes through its record and back before it is applied, every step
 // is followed by a check of the invariants, and every story is replayed from its
 // record at the end; a difference is an error.

@@ -2,7 +2,6 @@ package coretest
 
 import (
 	"errors"
-	"strings"
 
 	"github.com/tunehost/tunehost/core"
 )
@@ -21,8 +20,13 @@ type endings struct {
 func (t *account) stops() bool { return t.end.stopped || t.end.done || t.judged }
 
 // warned takes in that the trial runs again, which ends what it was ordered.
-func (t *account) warned(text string) {
-	if !strings.Contains(text, "runs again from") {
+func (t *account) warned(why core.Cause) {
+	switch why.Kind {
+	case core.CauseHostLost, core.CauseNodeLostSave, core.CauseCutOff:
+	default:
+		return
+	}
+	if why.Then == core.ThenNothing {
 		return
 	}
 	t.orders = 0

@@ -73,7 +73,7 @@ func (a *audit) tellOf(t *account, o core.Observation) error {
 	case core.SawRequeued:
 		t.end.cut = false
 		t.resized()
-		t.ticket, t.front = a.clock, o.Reason == "interrupted"
+		t.ticket, t.front = a.clock, o.Cause.Is(core.CauseInterrupted)
 		if !t.front && a.spec.Manual {
 			t.forget() // it failed, and with it went what the caller kept
 		}

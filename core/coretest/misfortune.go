@@ -91,7 +91,8 @@ func (w *World) misfortune() []core.Event {
 	case k < 18:
 		return w.oldNews()
 	case k < 19 && w.one(3):
-		return []core.Event{&core.PluginFailed{Error: "the searcher crashed three times"}}
+		return []core.Event{&core.PluginFailed{Cause: core.Cause{Kind: core.CausePluginFailed,
+			Text: "the searcher crashed three times"}}}
 	}
 	return w.otherSettings()
 }

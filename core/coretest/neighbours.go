@@ -175,7 +175,7 @@ func (w *World) user() []core.Event {
 	no, all := w.any(), w.one(6)
 	switch k := w.r.IntN(40); {
 	case k < 6:
-		return []core.Event{&core.StopRequested{Trial: no, Reason: "stopped"}}
+		return []core.Event{&core.StopRequested{Trial: no}}
 	case k < 14:
 		return []core.Event{&core.PauseRequested{Trial: no, All: all}}
 	case k < 24:
@@ -187,7 +187,7 @@ func (w *World) user() []core.Event {
 	case k < 33:
 		return []core.Event{&core.Interrupted{}}
 	case k < 34:
-		return []core.Event{&core.StopRequested{All: true, Reason: "stopped by the user"}}
+		return []core.Event{&core.StopRequested{All: true}}
 	case k < 37 && w.spec.Manual:
 		return []core.Event{&core.OfferWithdrawn{}}
 	}
@@ -265,7 +265,7 @@ func (w *World) crash(p *proc) []core.Event {
 		p.saves = append(p.saves, save{p.saveID, never, p.memory})
 	}
 	w.ends(p)
-	e := &core.AttemptEnded{Trial: p.trial, Attempt: p.attempt, Error: "exit status 1"}
+	e := &core.AttemptEnded{Trial: p.trial, Attempt: p.attempt, Cause: core.TrainableFailure("exit status 1")}
 	if !p.started {
 		e.NeverStarted, e.RestoreFailed, e.Damaged = w.one(4), w.one(3), w.one(3)
 	}
@@ -294,7 +294,7 @@ func (w *World) reports(p *proc) []core.Event {
 		e.Done, p.last = true, true
 	}
 	if !w.calm && w.one(60) {
-		e.StopAll = "good enough"
+		e.StopAll = &core.Cause{Kind: core.CauseBudgetExpression, Text: "good enough"}
 	}
 	w.old = append(w.old, e)
 	return append(w.name(e.Metrics), e)

@@ -71,13 +71,22 @@ func (s *Story) print(a core.Action) string {
 		return fmt.Sprintf("timer at %s\n", time.Duration(a.At))
 	case core.Warn:
 		if a.HasTrial {
-			return fmt.Sprintf("warn of %d: %s\n", a.Trial, a.Text)
+			return fmt.Sprintf("warn of %d: %s\n", a.Trial, printCause(&a.Cause))
 		}
-		return "warn: " + a.Text + "\n"
+		return "warn: " + printCause(&a.Cause) + "\n"
 	case core.Finish:
-		return strings.TrimSpace(fmt.Sprintf("finish: %s %s", a.Outcome, a.Reason)) + "\n"
+		return strings.TrimSpace(fmt.Sprintf("finish: %s %s", a.Outcome, printCause(&a.Cause))) + "\n"
 	}
 	return fmt.Sprintf("%#v\n", a)
+}
+
+// printCause is a cause for people, and behind it what kind it is, where that is not all.
+func printCause(c *core.Cause) string {
+	kind := strings.ReplaceAll(c.Kind.String(), "_", " ")
+	if text := c.String(); text != kind {
+		return fmt.Sprintf("%s [%s]", text, kind)
+	}
+	return kind
 }
 
 func printTold(o core.Observation) string {
@@ -102,8 +111,11 @@ func printTold(o core.Observation) string {
 			text += ", " + flag.text
 		}
 	}
-	if o.Reason != "" {
-		text += ": " + o.Reason
+	if o.Kind == core.SawEnd {
+		text += ": " + o.Outcome.String()
+	}
+	if o.Cause != nil {
+		text += ": " + printCause(o.Cause)
 	}
 	return text + "\n"
 }

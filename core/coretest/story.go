@@ -173,7 +173,7 @@ func (s *Story) events(c command) ([]core.Event, error) {
 		return c.command()
 	case "end":
 		no := core.TrialNo(c.first())
-		return []core.Event{&core.AttemptEnded{Trial: no, Attempt: s.attempt(c, no), Error: c.quoted(),
+		return []core.Event{&core.AttemptEnded{Trial: no, Attempt: s.attempt(c, no), Cause: c.failure(),
 			NeverStarted: c.has("never"), RestoreFailed: c.has("badrestore"), Damaged: c.has("damaged"), Interrupted: c.has("interrupted")}}, nil
 	case "saved", "unsaved", "held":
 		return s.saved(c)
@@ -188,7 +188,7 @@ func (s *Story) user(c command) ([]core.Event, error) {
 	no, all := core.TrialNo(c.first()), c.has("all")
 	switch c.d.Cmd {
 	case "stop":
-		return []core.Event{&core.StopRequested{Trial: no, All: all, Reason: "stopped by the user"}}, nil
+		return []core.Event{&core.StopRequested{Trial: no, All: all}}, nil
 	case "pause":
 		return []core.Event{&core.PauseRequested{Trial: no, All: all}}, nil
 	case "unpause":
@@ -199,7 +199,7 @@ func (s *Story) user(c command) ([]core.Event, error) {
 	case "interrupt":
 		return []core.Event{&core.Interrupted{}}, nil
 	case "giveup":
-		return []core.Event{&core.PluginFailed{Error: c.quoted()}}, nil
+		return []core.Event{&core.PluginFailed{Cause: core.Cause{Kind: core.CausePluginFailed, Text: c.quoted()}}}, nil
 	case "tick":
 		return []core.Event{&core.Ticked{}}, nil
 	case "offer":
@@ -274,7 +274,8 @@ func (s *Story) run(c command) (events []core.Event) {
 func (s *Story) result(c command) ([]core.Event, error) {
 	no := core.TrialNo(c.first())
 	r := &core.ResultReported{Trial: no, Attempt: s.attempt(c, no), Done: c.has("done"),
-		Checkpoint: c.text("checkpoint"), Stop: c.text("rule"), StopAll: c.text("all"), Iteration: uint64(c.number("iter"))}
+		Checkpoint: c.text("checkpoint"), Stop: c.rule("rule", core.CauseExpression), StopAll: c.rule("all",
+			core.CauseBudgetExpression), Iteration: uint64(c.number("iter"))}
 	events := []core.Event{}
 	named := s.M.Metrics()
 	for _, a := range c.d.CmdArgs[1:] {
@@ -381,13 +382,13 @@ func (s *Story) trials() string {
 		for _, x := range s.M.Exports(core.TrialNo(no)) {
 			fmt.Fprintf(&out, ", %s: %d bytes %s", x.Format, x.Bytes, x.Error)
 		}
-		if v.Reason != "" {
-			fmt.Fprintf(&out, ": %s", v.Reason)
+		if v.Cause.Kind != core.CauseNone {
+			fmt.Fprintf(&out, ": %s", printCause(&v.Cause))
 		}
 		out.WriteString("\n" + s.stretches(v))
 	}
 	if o, why := s.M.Outcome(); o != 0 {
-		fmt.Fprintf(&out, "experiment %s %s\n", o, why)
+		fmt.Fprintln(&out, strings.TrimSpace(fmt.Sprintf("experiment %s %s", o, printCause(&why))))
 	}
 	return out.String()
 }

@@ -13,6 +13,9 @@
 // a kind or field that is unknown is an error, since it was written by a newer
 // version. at is the running time in nanoseconds.
 //
+// Causes are messages of their own. Earlier versions had texts in their place, in fields
+// that are read and not written any more (before.go).
+//
 // Settings and nodes are JSON, requests for resources their text: they are rare,
 // and people want to read them. Metrics are packed in one field: for each a
 // uvarint of its ID and the 8 bytes of its value, so that NaN payloads and signed

@@ -32,10 +32,11 @@ var kinds = []*rapid.Generator[core.Event]{
 	}),
 	event(func(t *rapid.T) core.Event {
 		return &core.ResultReported{Trial: trial(t), Attempt: u32(t), Iteration: u64(t), Metrics: rapid.SliceOfN(metric, 0, 5).Draw(t, "metrics"),
-			Checkpoint: text(t), Done: yes(t), Values: []byte(text(t)), Stop: text(t), StopAll: text(t)}
+			Checkpoint: text(t), Done: yes(t), Values: []byte(text(t)), Stop: maybeCause(t), StopAll: maybeCause(t)}
 	}),
 	event(func(t *rapid.T) core.Event {
-		return &core.AttemptEnded{Trial: trial(t), Attempt: u32(t), Error: text(t), NeverStarted: yes(t), RestoreFailed: yes(t), Damaged: yes(t), Interrupted: yes(t)}
+		return &core.AttemptEnded{Trial: trial(t), Attempt: u32(t), Cause: cause(t), NeverStarted: yes(t),
+			RestoreFailed: yes(t), Damaged: yes(t), Interrupted: yes(t)}
 	}),
 	event(func(t *rapid.T) core.Event {
 		return &core.CheckpointSaved{Trial: trial(t), Attempt: u32(t), ID: u32(t), Iteration: u64(t), Bytes: rapid.Int64().Draw(t, "bytes")}
@@ -56,7 +57,7 @@ var kinds = []*rapid.Generator[core.Event]{
 		return &core.TrialReset{Trial: trial(t), Scratch: yes(t), Fresh: yes(t), Unstarted: yes(t), Steered: yes(t)}
 	}),
 	rapid.Just[core.Event](&core.Interrupted{}),
-	event(func(t *rapid.T) core.Event { return &core.PluginFailed{Error: text(t)} }),
+	event(func(t *rapid.T) core.Event { return &core.PluginFailed{Cause: cause(t)} }),
 	rapid.Just[core.Event](&core.Ticked{}),
 	rapid.Just[core.Event](&core.OfferMade{}),
 	rapid.Just[core.Event](&core.OfferWithdrawn{}),
@@ -98,6 +99,27 @@ var command = rapid.Custom(func(t *rapid.T) core.Command {
 	return core.Command{Kind: core.CommandKind(rapid.Uint8().Draw(t, "kind")), Trial: trial(t), Donor: trial(t), Iteration: u64(t),
 		Params: []byte(text(t)), Request: maybe(t), Reason: text(t)}
 })
+
+// maybeCause is a cause, or nil.
+func maybeCause(t *rapid.T) *core.Cause {
+	if c := cause(t); c.Kind != core.CauseNone {
+		return &c
+	}
+	return nil
+}
+
+// cause is any that there is, or none.
+func cause(t *rapid.T) core.Cause {
+	kind := core.CauseKind(rapid.Uint8().Draw(t, "kind"))
+	if !kind.Known() {
+		return core.Cause{}
+	}
+	return core.Cause{Kind: kind, Then: core.Then(rapid.Uint8().Draw(t, "then")), Trial: trial(t), Count: u32(t),
+		Iteration: u64(t), From: u64(t),
+		NS: rapid.Int64().Draw(t, "ns"), Bytes: rapid.Int64().Draw(t, "bytes"), Limit: rapid.Int64().Draw(t, "limit"),
+		Value:  finite(t),
+		Metric: text(t), By: text(t), Text: text(t)}
+}
 
 // maybe is a request, or none; one of nothing is not none.
 func maybe(t *rapid.T) *resource.Request {

@@ -212,9 +212,11 @@ func visit(f *fields, e core.Event) {
 		metrics(f, 4, &e.Metrics)
 		f.str(5, &e.Checkpoint)
 		f.boolean(6, &e.Done)
-		f.str(7, &e.Stop)
-		f.str(8, &e.StopAll)
+		wordsBefore(f, 7, &e.Stop, ruleCause)
+		wordsBefore(f, 8, &e.StopAll, ruleCause)
 		f.blob(9, &e.Values)
+		causeAt(f, 10, &e.Stop)
+		causeAt(f, 11, &e.StopAll)
 	case *core.TrialGiven:
 		suggestion(f, &e.Suggestion)
 		f.boolean(3, &e.Extra)
@@ -230,11 +232,15 @@ func visit(f *fields, e core.Event) {
 	case *core.AttemptEnded:
 		number32(f, 1, &e.Trial)
 		number32(f, 2, &e.Attempt)
-		f.str(3, &e.Error)
+		was := f.words(3)
 		f.boolean(4, &e.NeverStarted)
 		f.boolean(5, &e.RestoreFailed)
 		f.boolean(6, &e.Damaged)
 		f.boolean(7, &e.Interrupted)
+		if was != "" {
+			e.Cause = attemptCause(was, e.Damaged)
+		}
+		cause(f, 8, &e.Cause)
 	case *core.CheckpointSaved:
 		number32(f, 1, &e.Trial)
 		number32(f, 2, &e.Attempt)
@@ -284,6 +290,9 @@ func visitRare(f *fields, e core.Event) {
 		number32(f, 1, &e.Trial)
 		f.boolean(2, &e.All)
 		f.str(3, &e.Reason)
+		if e.Reason == byUser {
+			e.Reason = ""
+		}
 	case *core.PauseRequested:
 		number32(f, 1, &e.Trial)
 		f.boolean(2, &e.All)
@@ -297,7 +306,10 @@ func visitRare(f *fields, e core.Event) {
 		f.boolean(4, &e.Unstarted)
 		f.boolean(5, &e.Steered)
 	case *core.PluginFailed:
-		f.str(1, &e.Error)
+		if was := f.words(1); was != "" {
+			e.Cause = pluginCause(was)
+		}
+		cause(f, 2, &e.Cause)
 	case *core.TrialLearned:
 		f.str(1, &e.From)
 		f.blob(2, &e.Params)

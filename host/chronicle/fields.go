@@ -46,11 +46,21 @@ func (t *teller) fields(v reflect.Value) (list object) {
 			list = append(list, Field{snake(f.Name), no})
 		case f.Anonymous && x.Kind() == reflect.Struct:
 			list = append(list, t.fields(x)...)
-		case !x.IsZero():
+		case x.IsZero():
+		case f.Type == reflect.TypeFor[core.Cause]():
+			list = append(list, why("error", "cause", x.Interface().(core.Cause))...)
+		case f.Type == reflect.TypeFor[*core.Cause]():
+			list = append(list, why(snake(f.Name), snake(f.Name)+"_cause", *x.Interface().(*core.Cause))...)
+		default:
 			list = append(list, t.field(f.Name, x))
 		}
 	}
 	return list
+}
+
+// why is a cause, for people and for programs.
+func why(text, kind string, c core.Cause) object {
+	return object{{text, c.String()}, {kind, c.Kind.String()}}
 }
 
 // names says whether a trial's number in a struct stands for a trial: 0 is one.

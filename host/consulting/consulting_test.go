@@ -140,7 +140,7 @@ func TestBeyondHelp(t *testing.T) {
 		t.Errorf("%d calls: %v", len(p.calls), err)
 	}
 	news := o.Inbox.Take(nil)
-	if e, ok := news[0].Event.(*core.PluginFailed); len(news) != 1 || !ok || e.Error == "" {
+	if e, ok := news[0].Event.(*core.PluginFailed); len(news) != 1 || !ok || !e.Cause.Is(core.CausePluginFailed) {
 		t.Errorf("posted %+v", news)
 	}
 }

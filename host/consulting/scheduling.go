@@ -102,7 +102,7 @@ func (s *Scheduling) handle(ctx context.Context, items []ScheduleWork) error {
 	for part := range slices.Chunk(items, maxDecided) {
 		if err := s.decide(ctx, part); err != nil {
 			if ctx.Err() == nil {
-				s.Inbox.Post(&core.PluginFailed{Error: err.Error()})
+				s.Inbox.Post(&core.PluginFailed{Cause: core.Cause{Kind: core.CausePluginFailed, Text: err.Error()}})
 			}
 			return err
 		}
@@ -118,7 +118,8 @@ const maxDecided = 1024
 func (s *Scheduling) CheckStuck() {
 	s.Inbox.Add([]inbox.News{{Query: func(m *core.Machine) {
 		if m.Stuck() && s.answered.Load() == s.given {
-			s.Inbox.Post(&core.PluginFailed{Error: fmt.Sprintf("scheduler %s keeps %d trials paused, and nothing is left that could wake them", s.Name, m.Count(core.Paused))})
+			stuck := core.Cause{Kind: core.CauseSchedulerStuck, By: s.Name, Count: uint32(m.Count(core.Paused))}
+			s.Inbox.Post(&core.PluginFailed{Cause: stuck})
 		}
 	}}})
 }

@@ -144,7 +144,7 @@ func (s *Searching) ask(ctx context.Context, a core.AskSearcher) error {
 // B-107).
 func (s *Searching) failed(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() == nil {
-		s.Inbox.Post(&core.PluginFailed{Error: err.Error()})
+		s.Inbox.Post(&core.PluginFailed{Cause: core.Cause{Kind: core.CausePluginFailed, Text: err.Error()}})
 	}
 	return err
 }

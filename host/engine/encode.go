@@ -64,7 +64,7 @@ func (x *encoder) one(n *inbox.News) (last bool, err error) {
 		return false, err
 	}
 	r := x.rules.Result(x.machine, x.names.number, n.Result)
-	return r.StopAll != "", x.add(r)
+	return r.StopAll != nil, x.add(r)
 }
 
 func (x *encoder) add(e core.Event) error {

@@ -44,11 +44,11 @@ func TestFailuresOfAProcess(t *testing.T) {
 			}
 			x.run(t, exitErrored)
 			v := x.look(t).Machine().View(0)
-			if v.State != core.Errored || !regexp.MustCompile(c.want).MatchString(v.Reason) {
-				t.Errorf("%v, which is not %q: %s", v.State, c.want, v.Reason)
+			if v.State != core.Errored || !regexp.MustCompile(c.want).MatchString(v.Reason()) {
+				t.Errorf("%v, which is not %q: %s", v.State, c.want, v.Reason())
 			}
 			file, err := os.ReadFile(filepath.Join(x.trials(t)[0], "error.txt"))
-			if err != nil || !strings.Contains(string(file), strings.SplitN(v.Reason, "\n", 2)[0]) {
+			if err != nil || !strings.Contains(string(file), strings.SplitN(v.Reason(), "\n", 2)[0]) {
 				t.Errorf("error.txt: %v %s", err, file)
 			}
 			hosttest.CheckReplay(t, x.dir, plugged)
@@ -66,7 +66,7 @@ echo 'no luck today' >&2
 exit 3
 `, "")
 	x.run(t, exitErrored)
-	reason := x.look(t).Machine().View(0).Reason
+	reason := x.look(t).Machine().View(0).Reason()
 	wants(t, reason, "exit status 3", "no luck today", filepath.Join(x.trials(t)[0], "stderr"))
 }
 
@@ -152,8 +152,8 @@ failures: {retries: 5}
 	}
 	x.run(t, exitErrored)
 	m := x.look(t).Machine()
-	if v := m.View(0); v.State != core.Errored || v.Attempt != 1 || !strings.Contains(v.Reason, "broken.sh") {
-		t.Errorf("%v after %d attempts: %s", v.State, v.Attempt, v.Reason)
+	if v := m.View(0); v.State != core.Errored || v.Attempt != 1 || !strings.Contains(v.Reason(), "broken.sh") {
+		t.Errorf("%v after %d attempts: %s", v.State, v.Attempt, v.Reason())
 	}
 	if m.State(1) != core.Terminated {
 		t.Errorf("the other is %v", m.State(1))

@@ -323,8 +323,8 @@ stop_grace: 500ms
 				}
 				m := x.look(t).Machine()
 				for no := range core.TrialNo(m.Trials()) {
-					if v := m.View(no); v.State == core.Errored && v.Reason == "" || !v.State.Final() {
-						t.Errorf("trial %d is %v: %q", no, v.State, v.Reason)
+					if v := m.View(no); v.State == core.Errored && v.Reason() == "" || !v.State.Final() {
+						t.Errorf("trial %d is %v: %q", no, v.State, v.Reason())
 					}
 				}
 				checkLog(t, x)

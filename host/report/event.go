@@ -102,20 +102,21 @@ type Reporter interface {
 // Status is where the experiment stands; it is made for the terminal and for
 // `status --json`.
 type Status struct {
-	Name   string
-	Dir    string
-	State  string // running, finished, stopped, interrupted or failed
-	Reason string
+	Name  string
+	Dir   string
+	State string // running, finished, stopped, interrupted or failed
+	// Cause is why it ended or is ending.
+	Cause  core.Cause
 	Counts map[core.State]int
 	// NeverStarted is how many of the TERMINATED were ended before they had ever
 	// started.
 	NeverStarted int
 	// Paused: the user has paused it, or all that is left of it.
 	Paused bool
-	// Ending is what it is about to become, as State, while its trials end, and
-	// EndingWhy the reason; they have Grace for that. "" while nothing ends it.
-	Ending, EndingWhy string
-	Grace             time.Duration
+	// Ending is what it is about to become, as State, while its trials end; they have
+	// Grace for that. "" while nothing ends it.
+	Ending string
+	Grace  time.Duration
 	// Hint is what the user can do now; "" where that is nothing special.
 	Hint      string
 	Planned   int64 // trials planned; negative: no bound

@@ -17,7 +17,8 @@ func TestFailureByTheCoresOwnCause(t *testing.T) {
 			if !ok || tell.Observation.Kind != core.SawRequeued && tell.Observation.Kind != core.SawFailed {
 				continue
 			}
-			got = append(got, Failure(Event{Kind: tell.Observation.Kind, Reason: tell.Observation.Reason, Retried: tell.Observation.Retried}))
+			got = append(got, Failure(Event{Kind: tell.Observation.Kind, Reason: tell.Observation.Reason(),
+				Retried: tell.Observation.Retried}))
 		}
 	}
 	apply(&core.ExperimentStarted{Spec: core.Spec{Manual: true, Retries: 1, Objectives: []core.Objective{{Metric: "acc"}}, Trials: 1}})
@@ -27,12 +28,12 @@ func TestFailureByTheCoresOwnCause(t *testing.T) {
 	apply(&core.AttemptStarted{Attempt: 1})
 	apply(&core.HostStarted{}) // interrupted: no failure
 	apply(&core.OfferMade{})
-	apply(&core.AttemptEnded{Attempt: 2, Error: "exit status 1"})
+	apply(&core.AttemptEnded{Attempt: 2, Cause: core.TrainableFailure("exit status 1")})
 	apply(&core.OfferMade{})
-	apply(&core.AttemptEnded{Attempt: 3, Error: "exit status 2"})
+	apply(&core.AttemptEnded{Attempt: 3, Cause: core.TrainableFailure("exit status 2")})
 	apply(&core.TrialReset{}) // no failure
 	apply(&core.TrialGiven{Suggestion: core.Suggestion{Params: []byte("{}")}, Extra: true})
-	apply(&core.StopRequested{Trial: 1, Reason: "stopped by the user"})
+	apply(&core.StopRequested{Trial: 1})
 	apply(&core.TrialReset{Trial: 1, Unstarted: true}) // no failure
 	want := []string{"", "exit status 1", "exit status 2", "", ""}
 	if len(got) != len(want) {

@@ -1,10 +1,8 @@
 package stoprules
 
 import (
-	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/config"
@@ -106,17 +104,17 @@ func (k *keeper) fields(m *core.Machine, x *inbox.Result) map[string]float64 {
 
 // reached says which rule over the host's own fields is met. A metric of that name, which
 // the trial reports itself, is the core's to compare.
-func (k *keeper) reached(have []sdk.Metric, own map[string]float64) string {
+func (k *keeper) reached(have []sdk.Metric, own map[string]float64) *core.Cause {
 	for _, rule := range k.reach {
 		value, kept := own[rule.Metric]
 		if !kept || slices.ContainsFunc(have, func(m sdk.Metric) bool { return m.Name == rule.Metric }) {
 			continue
 		}
 		if value >= *rule.Reach {
-			return fmt.Sprintf("reached %s %s", rule.Metric, strconv.FormatFloat(*rule.Reach, 'g', -1, 64))
+			return &core.Cause{Kind: core.CauseMetricReached, Metric: rule.Metric, Value: *rule.Reach}
 		}
 	}
-	return ""
+	return nil
 }
 
 // valueOf is a metric of a result, or the host's own field of that name.

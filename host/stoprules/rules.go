@@ -4,9 +4,7 @@
 package stoprules
 
 import (
-	"fmt"
 	"math"
-	"strconv"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/config"
@@ -133,33 +131,33 @@ func (r *Rules) learn(m *core.Machine, no core.TrialNo, value func(metric string
 	return trial, r.overall != nil && r.overall.add(no, value(r.overall.rule.Metric))
 }
 
-func (r *Rules) stopReason(m *core.Machine, x *inbox.Result, flat bool) string {
+func (r *Rules) stopReason(m *core.Machine, x *inbox.Result, flat bool) *core.Cause {
 	own := r.kept.fields(m, x)
 	for _, s := range r.strict {
-		if why := beyond(s, valueOf(s.Metric, x.Metrics, own)); why != "" {
+		if why := beyond(s, valueOf(s.Metric, x.Metrics, own)); why != nil {
 			return why
 		}
 	}
-	if why := r.kept.reached(x.Metrics, own); why != "" {
+	if why := r.kept.reached(x.Metrics, own); why != nil {
 		return why
 	}
 	if r.stop.When != nil && r.holds(r.stop.When, m, x, own) {
-		return "stop.when holds: " + r.stop.When.Source()
+		return &core.Cause{Kind: core.CauseExpression, Text: r.stop.When.Source()}
 	}
 	if flat {
-		return "plateau of " + r.stop.Plateau.Metric
+		return &core.Cause{Kind: core.CausePlateau, Metric: r.stop.Plateau.Metric}
 	}
-	return ""
+	return nil
 }
 
-func beyond(s config.MetricRule, x float64) string {
+func beyond(s config.MetricRule, x float64) *core.Cause {
 	switch {
 	case s.Above != nil && x > *s.Above:
-		return fmt.Sprintf("%s is above %s", s.Metric, strconv.FormatFloat(*s.Above, 'g', -1, 64))
+		return &core.Cause{Kind: core.CauseMetricAbove, Metric: s.Metric, Value: *s.Above}
 	case s.Below != nil && x < *s.Below:
-		return fmt.Sprintf("%s is below %s", s.Metric, strconv.FormatFloat(*s.Below, 'g', -1, 64))
+		return &core.Cause{Kind: core.CauseMetricBelow, Metric: s.Metric, Value: *s.Below}
 	}
-	return ""
+	return nil
 }
 
 func recorded(have []core.Metric, id core.MetricID) float64 {
@@ -203,20 +201,20 @@ func iterationOf(m *core.Machine, x *inbox.Result) uint64 {
 	return x.Iteration
 }
 
-func (r *Rules) budgetReason(m *core.Machine, spent bool) string {
+func (r *Rules) budgetReason(m *core.Machine, spent bool) *core.Cause {
 	if spent {
-		return "plateau of the experiment"
+		return &core.Cause{Kind: core.CauseBudgetPlateau}
 	}
 	if r.budget.When == nil {
-		return ""
+		return nil
 	}
 	ok, err := r.budget.When.Bool(expr.Values{Vars: map[string]any{
 		"time": seconds(m.Now()), "trials": int64(m.Count(core.Terminated) + m.Count(core.Errored)),
 		"trials_failed": int64(m.Count(core.Errored)), "results": r.results, "best": r.best}})
 	if err != nil || !ok {
-		return ""
+		return nil
 	}
-	return "budget.when holds: " + r.budget.When.Source()
+	return &core.Cause{Kind: core.CauseBudgetExpression, Text: r.budget.When.Source()}
 }
 
 // improve keeps the best value.

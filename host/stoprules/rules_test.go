@@ -86,7 +86,7 @@ func TestOnlyWhatCounts(t *testing.T) {
 		e := *live.Result(m, number, n.Result)
 		recalled.Recall(m, &e)
 		m.Apply(3, &e)
-		if e.Stop != "" {
+		if e.Stop != nil {
 			stopped++
 		}
 	}

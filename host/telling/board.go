@@ -100,19 +100,19 @@ func (b *Board) Leave() {
 	defer b.mu.Unlock()
 	if b.status.State == view.Running {
 		b.status.Elapsed = b.Running()
-		b.status.State, b.status.Reason = leftAs(&b.status)
-		b.status.Ending, b.status.EndingWhy = "", ""
+		b.status.State, b.status.Cause = leftAs(&b.status)
+		b.status.Ending = ""
 	}
 	b.left = true
 }
 
 // leftAs is the state of an experiment whose host leaves before it has ended: what was
 // ending for good does not go on.
-func leftAs(s *report.Status) (state, reason string) {
+func leftAs(s *report.Status) (state string, why core.Cause) {
 	if s.Ending == core.StoppedByUser.String() || s.Ending == core.Finished.String() {
-		return s.Ending, s.EndingWhy
+		return s.Ending, s.Cause
 	}
-	return view.Interrupted, ""
+	return view.Interrupted, core.Cause{}
 }
 
 // Write puts the machine's state on the board, unless it was written just now and
@@ -143,11 +143,11 @@ func (b *Board) standing() report.Status {
 		s.Counts[state] = m.Count(state)
 	}
 	outcome, why := m.Outcome()
-	s.State, s.Reason = outcome.String(), why
+	s.State, s.Cause = outcome.String(), why
 	s.NeverStarted, s.Paused = m.NeverStarted(), m.Paused()
-	s.Ending, s.EndingWhy = "", ""
+	s.Ending = ""
 	if ending, why := m.Ending(); ending != 0 && outcome == 0 {
-		s.Ending, s.EndingWhy = ending.String(), why
+		s.Ending, s.Cause = ending.String(), why
 	}
 	s.Objective, s.Resources, s.Elapsed = m.Spec().Objectives[0], m.Usage(), time.Duration(m.Now())
 	if no, value, ok := view.Best(m, s.Objective, view.Last); ok {

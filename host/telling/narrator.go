@@ -66,7 +66,8 @@ func (n *Narrator) heard(e core.Event, tell func(report.Event)) {
 // event makes a report of an observation. The machine is as it was right after.
 func (n *Narrator) event(o core.Observation) report.Event {
 	n.seen = o.Number
-	e := report.Event{Number: n.number(o), Kind: o.Kind, Time: n.now(), Reason: o.Reason, Retried: o.Retried, Iteration: o.Iteration}
+	e := report.Event{Number: n.number(o), Kind: o.Kind, Time: n.now(), Reason: o.Reason(), Retried: o.Retried,
+		Iteration: o.Iteration}
 	if o.Kind == core.SawEnd {
 		return e
 	}
@@ -82,7 +83,7 @@ func (n *Narrator) event(o core.Observation) report.Event {
 	case core.SawResult:
 		e.Result = n.result(o)
 	case core.SawFailed:
-		e.Trial.Error = o.Reason
+		e.Trial.Error = e.Reason
 	}
 	if n.machine.State(o.Trial).Final() {
 		delete(n.tracks, o.Trial)

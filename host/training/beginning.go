@@ -45,8 +45,7 @@ func (t *Driver) whileUnbegun(r *run, after time.Duration, f func()) func() bool
 // neverBegan ends a run that has not started in time. One in the process of another
 // gets a fresh one; else its trial fails, alone where others run in the same process.
 func (t *Driver) neverBegan(r *run, limit time.Duration) {
-	why := fmt.Sprintf("trainable %q did not say within %s that the trial had started (STARTED), and was killed; deadlines.begin allows it more",
-		t.Name, deadlines.Text(limit))
+	why := core.Cause{Kind: core.CauseNotBegun, By: t.Name, NS: int64(limit)}
 	switch {
 	case r.warm:
 		r.worker.trainer.Kill() // its listener hears of it
@@ -55,7 +54,7 @@ func (t *Driver) neverBegan(r *run, limit time.Duration) {
 		_ = r.worker.trainer.Send([]train.Command{{Kind: train.Kill, Run: r.number}}) // a failed process says so itself
 		r.timer = t.Clock.AfterFunc(sharedGrace, func() { t.abandon(r) })
 	default:
-		t.destroy(r, &core.AttemptEnded{Error: why})
+		t.destroy(r, &core.AttemptEnded{Cause: why})
 	}
 }
 

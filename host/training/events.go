@@ -41,7 +41,7 @@ func (t *Driver) heard(r *run, e *train.Event) {
 	if t.Deadline > 0 {
 		r.heard = t.Clock.Now()
 	}
-	if r.nonsense != "" && e.Kind != train.Ended {
+	if r.nonsense.Kind != core.CauseNone && e.Kind != train.Ended {
 		return
 	}
 	switch e.Kind {
@@ -121,7 +121,7 @@ func (t *Driver) result(r *run, x sdk.Result) {
 		err = t.nameAll(x.Metrics)
 	}
 	if err != nil {
-		t.refuse(r, "it reported nonsense: "+err.Error())
+		t.refuse(r, core.Cause{Kind: core.CauseNonsense, Text: err.Error()})
 		return
 	}
 	t.Inbox.PostResult(&inbox.Result{Trial: r.trial, Attempt: r.attempt, Result: x})
@@ -141,7 +141,7 @@ func (t *Driver) nameAll(list []sdk.Metric) error {
 
 // refuse fails a run that talks nonsense (B-070): it is stopped, and nothing that
 // it says until then is heard.
-func (t *Driver) refuse(r *run, why string) {
+func (t *Driver) refuse(r *run, why core.Cause) {
 	r.nonsense = why
 	_ = r.worker.trainer.Send([]train.Command{{Kind: train.Stop, Run: r.number}}) // a failed process says so itself
 	if r.timer == nil {
@@ -189,14 +189,15 @@ func (t *Driver) ended(r *run, e *train.Event) {
 		return
 	}
 	told := r.timer != nil
-	end := &core.AttemptEnded{Error: untrusted.Text(e.Error, untrusted.MaxText), NeverStarted: e.NeverStarted, RestoreFailed: e.RestoreFailed}
+	end := &core.AttemptEnded{Cause: core.TrainableFailure(untrusted.Text(e.Error, untrusted.MaxText)),
+		NeverStarted: e.NeverStarted, RestoreFailed: e.RestoreFailed}
 	if told {
-		end.Error = "" // however a trial ends that was told to
+		end.Cause = core.Cause{} // however a trial ends that was told to
 	}
 	t.endRun(r, end)
 	switch {
 	case t.Shared:
-	case t.reusable(w) && !r.killed && end.Error == "":
+	case t.reusable(w) && !r.killed && end.Cause.Kind == core.CauseNone:
 		t.idle = append(t.idle, w)
 	default:
 		t.retire(w)
@@ -215,12 +216,12 @@ func (t *Driver) homeless() bool {
 
 // endRun tells of the end, and of the saves that will not come any more.
 func (t *Driver) endRun(r *run, end *core.AttemptEnded) {
-	if end.Error != "" && t.homeless() {
+	if end.Cause.Kind != core.CauseNone && t.homeless() {
 		end = &core.AttemptEnded{Interrupted: true}
 	}
 	end.Trial, end.Attempt = r.trial, r.attempt
-	if r.nonsense != "" {
-		end.Error, end.NeverStarted, end.RestoreFailed = r.nonsense, false, false
+	if r.nonsense.Kind != core.CauseNone {
+		end.Cause, end.NeverStarted, end.RestoreFailed = r.nonsense, false, false
 	}
 	if r.timer != nil {
 		r.timer()
@@ -282,7 +283,8 @@ func (t *Driver) lost(w *worker, err error) {
 			end = &core.AttemptEnded{Interrupted: true}
 		}
 		if end == nil {
-			end = &core.AttemptEnded{Error: lastWords(err.Error(), r.stderrFile(), r.attempt), NeverStarted: plugin.FailureOf(err) == plugin.NotStarted}
+			end = &core.AttemptEnded{Cause: core.TrainableFailure(lastWords(err.Error(), r.stderrFile(), r.attempt)),
+				NeverStarted: plugin.FailureOf(err) == plugin.NotStarted}
 		}
 		t.endRun(r, end)
 	}

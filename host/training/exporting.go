@@ -75,7 +75,7 @@ func (t *Driver) unanswered(r *run) (events []core.Event) {
 // endsWell says whether a run that has ended as told or by itself was to leave
 // its model.
 func (r *run) endsWell(end *core.AttemptEnded) bool {
-	return len(r.start.Export) > 0 && r.begun && !r.pausing && end.Error == "" && !end.NeverStarted
+	return len(r.start.Export) > 0 && r.begun && !r.pausing && end.Cause.Kind == core.CauseNone && !end.NeverStarted
 }
 
 // postAfterExports posts a run's last events once its models are made. It needs

@@ -46,7 +46,7 @@ func (r *run) parent() *storage.Parent {
 func unhoused(err error) *core.AttemptEnded {
 	var damaged *storage.DamagedError
 	if errors.As(err, &damaged) {
-		return &core.AttemptEnded{Error: err.Error(), Damaged: true}
+		return &core.AttemptEnded{Cause: core.Cause{Kind: core.CauseDamaged, Text: err.Error()}, Damaged: true}
 	}
-	return &core.AttemptEnded{Error: "its directory cannot be made: " + err.Error()}
+	return &core.AttemptEnded{Cause: core.Cause{Kind: core.CauseNoDirectory, Text: err.Error()}}
 }

@@ -122,7 +122,8 @@ func (t *Driver) launching(r *run, cancel context.CancelFunc) bool {
 func (t *Driver) unlaunched(r *run, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	end := &core.AttemptEnded{Error: err.Error(), NeverStarted: plugin.FailureOf(err) == plugin.NotStarted}
+	end := &core.AttemptEnded{Cause: core.TrainableFailure(err.Error()),
+		NeverStarted: plugin.FailureOf(err) == plugin.NotStarted}
 	if r.stop != nil {
 		end = &core.AttemptEnded{} // it was told to stop meanwhile
 	}

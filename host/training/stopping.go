@@ -38,7 +38,7 @@ func (t *Driver) watch(r *run) {
 }
 
 func (t *Driver) hung(r *run) {
-	t.destroy(r, &core.AttemptEnded{Error: fmt.Sprintf("it was silent for %v, its deadline, and was killed", t.Deadline)})
+	t.destroy(r, &core.AttemptEnded{Cause: core.Cause{Kind: core.CauseSilent, NS: int64(t.Deadline)}})
 }
 
 // destroy kills a run's process. When that is gone, its listener tells of the

@@ -145,7 +145,7 @@ type run struct {
 	end        *core.AttemptEnded // why it was killed
 
 	Reports
-	nonsense string // why it is failed
+	nonsense core.Cause // why it is failed
 }
 
 // Put adds work without having it done; Flush does.

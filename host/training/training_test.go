@@ -188,7 +188,7 @@ func TestEventsOfNoSense(t *testing.T) {
 		{Kind: 77, Run: 1},
 	}
 	list, end := heardOf(t, x)
-	if len(list) != 2 || list[0].Result == nil || end.Error != "" {
+	if len(list) != 2 || list[0].Result == nil || end.Cause.Kind != core.CauseNone {
 		t.Errorf("%d pieces of news, the end is %+v; want a result and a good end", len(list), end)
 	}
 }
@@ -202,7 +202,8 @@ func TestNeverBegins(t *testing.T) {
 			o.Shared, o.Name, o.Begin, o.Log = shared, "sleepy", time.Minute, hostlog.Open(io.Discard, hostlog.NewScreen(said, ""))
 		})
 		_, end := heardOf(t, x)
-		contains(t, end.Error, `trainable "sleepy" did not say within 1m that the trial had started (STARTED), and was killed`)
+		contains(t, end.Cause.String(),
+			`trainable "sleepy" did not say within 1m that the trial had started (STARTED), and was killed`)
 		contains(t, said.String(), `trainable "sleepy" has not said for 10s that trial 0 has started (STARTED); it is given up after 1m (deadlines.begin)`)
 	}
 }
@@ -215,9 +216,9 @@ func TestNeverBeginsAmongOthers(t *testing.T) {
 	soon(t, "the order to die", func() bool { return p.told(train.Kill) })
 	_, end := heardOf(t, x)
 	if end.Trial != 1 {
-		t.Errorf("trial %d has ended: %s", end.Trial, end.Error)
+		t.Errorf("trial %d has ended: %s", end.Trial, end.Cause)
 	}
-	contains(t, end.Error, "did not say within 1m that the trial had started")
+	contains(t, end.Cause.String(), "did not say within 1m that the trial had started")
 	select {
 	case <-p.killed:
 		t.Error("the process was killed, in which another trial runs")
@@ -235,8 +236,8 @@ func TestHeldBackProgram(t *testing.T) {
 	p.say <- []train.Event{{Kind: train.Started, Run: 1, PID: 7}, {Kind: train.Ended, Run: 1}}
 	list, end := heardOf(t, x)
 	started, ok := list[0].Event.(*core.AttemptStarted)
-	if !ok || started.PID != 7 || len(list) != 2 || end.Error != "" {
-		t.Errorf("%+v, %s", list, end.Error)
+	if !ok || started.PID != 7 || len(list) != 2 || end.Cause.Kind != core.CauseNone {
+		t.Errorf("%+v, %s", list, end.Cause)
 	}
 }
 
@@ -264,7 +265,7 @@ func TestNeverBeginsInASharedProcess(t *testing.T) {
 	p.say <- []train.Event{{Kind: train.Started, Run: 2}}
 	startAnother(x, 2)
 	_, end := heardOf(t, x)
-	contains(t, end.Error, "did not say within 10m that the trial had started")
+	contains(t, end.Cause.String(), "did not say within 10m that the trial had started")
 }
 
 // B-053, B-050: a checkpoint of what was never reported does not count.
@@ -373,7 +374,7 @@ func TestNonsenseIsStopped(t *testing.T) {
 	soon(t, "the order to stop", func() bool { return p.told(train.Stop) })
 	soon(t, "the order to die", func() bool { return p.told(train.Kill) })
 	list, end := heardOf(t, x)
-	if !strings.Contains(end.Error, "it reported nonsense: a metric has no name") || len(list) != 2 {
+	if !strings.Contains(end.Cause.String(), "it reported nonsense: a metric has no name") || len(list) != 2 {
 		t.Errorf("%d pieces of news, the end is %+v", len(list), end)
 	}
 	select {
@@ -423,7 +424,7 @@ func TestSharedProcessIsKilled(t *testing.T) {
 			}
 			return len(ends) == 2
 		})
-		if !ends[0].Interrupted || ends[0].Error != "" || ends[1].Interrupted {
+		if !ends[0].Interrupted || ends[0].Cause.Kind != core.CauseNone || ends[1].Interrupted {
 			t.Errorf("they end as %+v and %+v", ends[0], ends[1])
 		}
 		contains(t, said.String(), "trial 1 did not end within stop_grace (1s): its process is killed, and with it 1 other trials")
@@ -475,7 +476,7 @@ func TestRunsTooFarAhead(t *testing.T) {
 		}
 		p.say <- []train.Event{{Kind: train.Ended, Run: 1}}
 		list, end := heardOf(t, x)
-		contains(t, end.Error, "where it must wait for an answer after")
+		contains(t, end.Cause.String(), "where it must wait for an answer after")
 		if len(list) != c.taken+1 {
 			t.Errorf("%d results are taken, want %d", len(list)-1, c.taken)
 		}
@@ -596,7 +597,7 @@ func TestStoppedWhileItStarts(t *testing.T) {
 	<-opening
 	x.Put(Work{Action: core.StopAttempt{Trial: 0, Attempt: 1}, Dir: x.Storage.Trial("0")})
 	x.Flush()
-	if _, end := heardOf(t, x); end.Error != "" || end.NeverStarted {
+	if _, end := heardOf(t, x); end.Cause.Kind != core.CauseNone || end.NeverStarted {
 		t.Errorf("it ends with %+v", end)
 	}
 }
@@ -630,8 +631,8 @@ func TestOutstayedProgram(t *testing.T) {
 	now.pass()
 	const text = "trial 0 did not end within stop_grace (1s) of its stop and was killed: what it saves at its end may be missing"
 	p.say <- []train.Event{{Kind: train.Log, Run: 1, Text: text, Hint: true}, {Kind: train.Ended, Run: 1}}
-	if _, end := heardOf(t, x); end.Error != "" {
-		t.Error(end.Error)
+	if _, end := heardOf(t, x); end.Cause.Kind != core.CauseNone {
+		t.Error(end.Cause)
 	}
 	if strings.Count(said.String(), "did not end") != 1 || !strings.Contains(said.String(), "warning: "+text) {
 		t.Error(said.String())

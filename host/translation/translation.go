@@ -54,7 +54,7 @@ var eventKinds = [...]sdk.EventKind{
 // had reported before (B-154).
 func (t *Translator) Event(o core.Observation, to core.Audience, traits sdk.Traits) (sdk.Event, error) {
 	e := sdk.Event{Number: o.Number, Kind: eventKinds[o.Kind], Trial: uint32(o.Trial),
-		Attempt: o.Attempt, Iteration: o.Iteration, Reason: o.Reason}
+		Attempt: o.Attempt, Iteration: o.Iteration, Reason: o.Reason()}
 	if o.Learned {
 		return e, t.learned(&e, o)
 	}

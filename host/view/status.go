@@ -33,7 +33,8 @@ func (e *Experiment) State() string {
 // Status is where an experiment stands.
 type Status struct {
 	Name, State string
-	// Reason is why it ended.
+	// Cause is why it ended, or is ending; Reason is that for people.
+	Cause  core.Cause
 	Reason string
 	Counts map[core.State]int
 	// NeverStarted is how many of the TERMINATED were ended before they had ever
@@ -83,13 +84,14 @@ func (e *Experiment) Status(now time.Time) (Status, error) {
 		s.Counts[state] = m.Count(state)
 	}
 	s.NeverStarted, s.Paused = m.NeverStarted(), m.Paused()
-	_, s.Reason = m.Outcome()
+	_, s.Cause = m.Outcome()
 	switch ending, why := m.Ending(); {
 	case s.State == Running && ending != 0:
-		s.Ending, s.Reason = ending.String(), why
+		s.Ending, s.Cause = ending.String(), why
 	case s.State == ending.String():
-		s.Reason = why
+		s.Cause = why
 	}
+	s.Reason = s.Cause.String()
 	s.Resources = m.Usage()
 	switch s.State {
 	case Running:
@@ -134,6 +136,7 @@ func (s Status) MarshalJSON() ([]byte, error) {
 		Name      string           `json:"name"`
 		State     string           `json:"state"`
 		Reason    *string          `json:"reason"`
+		Cause     *causeJSON       `json:"cause"`
 		Counts    map[string]int   `json:"counts"`
 		Unstarted int              `json:"never_started"`
 		Paused    bool             `json:"paused"`
@@ -144,5 +147,6 @@ func (s Status) MarshalJSON() ([]byte, error) {
 		Elapsed   float64          `json:"elapsed_s"`
 		Dir       string           `json:"dir"`
 		Host      string           `json:"host,omitempty"`
-	}{s.Name, s.State, orNull(s.Reason), counts, s.NeverStarted, s.Paused, orNull(s.Ending), s.Planned, s.Best, resources, s.Elapsed.Seconds(), s.Dir, s.Host})
+	}{s.Name, s.State, orNull(s.Reason), causeShape(s.Cause), counts, s.NeverStarted, s.Paused, orNull(s.Ending),
+		s.Planned, s.Best, resources, s.Elapsed.Seconds(), s.Dir, s.Host})
 }

@@ -34,8 +34,9 @@ type Trial struct {
 	Failures  uint32
 	// NeverStarted: it was ended before it had ever started.
 	NeverStarted bool
-	// Error is set in ERROR; Reason says why it ended, is paused or waits
-	// again.
+	// Cause says why it ended, is paused or waits again. Reason is that for people, and
+	// so is Error in ERROR.
+	Cause         core.Cause
 	Error, Reason string
 	Dir           string
 	// Started and Ended are zero before; Seconds is how long it has trained.
@@ -71,11 +72,11 @@ func (e *Experiment) Trial(no core.TrialNo) Trial {
 	v := e.replay.machine.View(no)
 	t := Trial{Number: no, ID: naming.ID(e.run.Seed, uint32(no)), State: v.State, Params: v.Params,
 		Metrics: e.replay.metrics(no), Iteration: v.Iteration, Results: v.Results, Failures: v.Failures, NeverStarted: v.NeverStarted,
-		Reason: v.Reason, Dir: e.trialPlace(no), Seconds: float64(v.TrainNS) / 1e9}
+		Cause: v.Cause, Reason: v.Cause.String(), Dir: e.trialPlace(no), Seconds: float64(v.TrainNS) / 1e9}
 	first, runs := e.replay.machine.Runs(no)
 	t.Suggestion, t.Runs = int(first)/runs, runs
 	if v.State == core.Errored {
-		t.Error = v.Reason
+		t.Error = t.Reason
 	}
 	if v.Attempt > 0 {
 		t.Started = wall(e.replay.History, v.Started)
@@ -131,6 +132,7 @@ type trialJSON struct {
 	Unstarted  bool             `json:"never_started,omitempty"`
 	Error      *string          `json:"error"`
 	Reason     *string          `json:"reason"`
+	Cause      *causeJSON       `json:"cause"`
 	Dir        string           `json:"dir"`
 	Started    *time.Time       `json:"started"`
 	Ended      *time.Time       `json:"ended"`
@@ -163,7 +165,9 @@ func (t *Trial) shape() trialJSON {
 	}
 	return trialJSON{Suggestion: suggestion, Trial: t.ID, Number: t.Number, State: t.State.String(), Params: t.Params, Metrics: metricsJSON(t.Metrics),
 		Iteration: t.Iteration, Results: t.Results, Failures: t.Failures, Unstarted: t.NeverStarted, Error: orNull(t.Error), Reason: orNull(t.Reason),
-		Dir: t.Dir, Started: timeOrNull(t.Started), Ended: timeOrNull(t.Ended), Seconds: Float(t.Seconds), Checkpoint: orNull(t.Checkpoint), CheckpointAt: t.CheckpointAt, Exports: t.exports()}
+		Cause: causeShape(t.Cause), Dir: t.Dir, Started: timeOrNull(t.Started), Ended: timeOrNull(t.Ended),
+		Seconds: Float(t.Seconds), Checkpoint: orNull(t.Checkpoint), CheckpointAt: t.CheckpointAt,
+		Exports: t.exports()}
 }
 
 // MarshalJSON writes the stable shape of `trials --json`; what is not there is

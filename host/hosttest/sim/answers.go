@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/config"
@@ -200,7 +199,8 @@ func (b *books) decisions(e *core.SchedulerDecided) {
 // givenUp: nobody is given up for keeping trials paused that has not heard all.
 func (b *books) givenUp(e *core.PluginFailed) {
 	n := len(b.scheduler.links)
-	if b.lives && n > 0 && strings.Contains(e.Error, "nothing is left that could wake them") && b.scheduler.links[n-1].want.Number > b.heardTo {
-		b.fail("the scheduler is given up, which has heard %d of %d events: %s", b.heardTo, b.scheduler.links[n-1].want.Number, e.Error)
+	if b.lives && n > 0 && e.Cause.Is(core.CauseSchedulerStuck) && b.scheduler.links[n-1].want.Number > b.heardTo {
+		b.fail("the scheduler is given up, which has heard %d of %d events: %s", b.heardTo,
+			b.scheduler.links[n-1].want.Number, e.Cause)
 	}
 }

@@ -81,7 +81,7 @@ func stateOf(m *core.Machine) uint64 {
 	for no := range core.TrialNo(m.Trials()) {
 		v := m.View(no)
 		h = mix(h, uint64(v.State), uint64(v.Attempt), uint64(v.Failures), uint64(v.Results), v.Iteration, uint64(v.Checkpoint.ID), uint64(v.Ended), truth(v.Saving), truth(v.Stopping),
-			uint64(v.TrainNS), uint64(len(v.Reason)), uint64(len(v.Params)))
+			uint64(v.TrainNS), uint64(len(v.Reason())), uint64(len(v.Params)))
 		if s, ok := m.Summary(no, m.Metric("score")); ok {
 			h = mix(h, math.Float64bits(s.Last), math.Float64bits(s.Mean), uint64(s.Finite))
 		}
@@ -174,7 +174,8 @@ func (w *world) planned(m *core.Machine) error {
 		}
 	}
 	outcome, why := m.Outcome()
-	if outcome == core.Finished && why == "" && m.Planned() != int64(w.plan.trials) && (!w.plan.grids || m.Planned() < leastGrid) {
+	if outcome == core.Finished && why.Is(core.CauseNone) && m.Planned() != int64(w.plan.trials) && (!w.plan.grids ||
+		m.Planned() < leastGrid) {
 		return fmt.Errorf("%d trials were made; %d were planned", m.Planned(), w.plan.trials)
 	}
 	return nil
@@ -250,9 +251,9 @@ func hashAction(a core.Action) uint64 {
 	case core.SetTimer:
 		return mix(9, uint64(a.At))
 	case core.Warn:
-		return mix(10, uint64(a.Trial), uint64(len(a.Text)))
+		return mix(10, uint64(a.Trial), uint64(len(a.Cause.String())))
 	case core.Finish:
-		return mix(11, uint64(a.Outcome), uint64(len(a.Reason)))
+		return mix(11, uint64(a.Outcome), uint64(len(a.Cause.String())))
 	}
 	panic(fmt.Sprintf("%T is no action", a))
 }

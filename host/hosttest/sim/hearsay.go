@@ -18,7 +18,8 @@ var kinds = map[core.ObservationKind]sdk.EventKind{
 // expected is what plugins are told of an observation, but for the metrics beside the
 // objective. It looks at the machine right after the event.
 func (b *books) expected(o core.Observation, to core.Audience) sdk.Event {
-	e := sdk.Event{Number: o.Number, Kind: kinds[o.Kind], Trial: uint32(o.Trial), Attempt: o.Attempt, Iteration: o.Iteration, Reason: o.Reason}
+	e := sdk.Event{Number: o.Number, Kind: kinds[o.Kind], Trial: uint32(o.Trial), Attempt: o.Attempt,
+		Iteration: o.Iteration, Reason: o.Reason()}
 	runs := []core.TrialNo{o.Trial}
 	if o.Runs > 0 { // of one suggestion, told together
 		e.Trial /= o.Runs

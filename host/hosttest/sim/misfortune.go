@@ -144,9 +144,9 @@ func (w *world) user() {
 		w.post(&core.PauseRequested{All: true})
 		w.later(0, between(w.r, time.Second, 20*time.Second), func() { w.post(&core.UnpauseRequested{All: true}) })
 	case k < 27:
-		w.post(&core.StopRequested{Trial: no, Reason: "stopped by the user"})
+		w.post(&core.StopRequested{Trial: no})
 	case k < 28 && w.r.IntN(6) == 0:
-		w.post(&core.StopRequested{All: true, Reason: "stopped by the user"})
+		w.post(&core.StopRequested{All: true})
 	case n < 40:
 		g := core.TrialGiven{Suggestion: core.Suggestion{Params: slices.Clone(m.Params(no))}, Extra: true}
 		if g.Clone = w.r.IntN(2) == 0 && len(m.Checkpoints(no)) > 0; g.Clone {

@@ -41,7 +41,8 @@ func (b *books) tellsOf(e *report.Event, t told) {
 		return
 	}
 	o := t.o
-	same := e.Kind == o.Kind && e.Reason == o.Reason && e.Iteration == o.Iteration && (e.Result != nil) == (o.Kind == core.SawResult)
+	same := e.Kind == o.Kind && e.Reason == o.Reason() && e.Iteration == o.Iteration &&
+		(e.Result != nil) == (o.Kind == core.SawResult)
 	if e.OfTrial() {
 		same = same && e.Trial.Number == o.Trial && (o.Attempt == 0 || e.Trial.Attempt == o.Attempt)
 	}

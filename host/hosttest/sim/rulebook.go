@@ -59,11 +59,11 @@ func (r *rulebook) check(e core.Event, running bool) error {
 		r.seen++
 		flat = r.plateau != nil && r.flat(x)
 	}
-	if ends := x.Stop != ""; ends != flat {
-		return fmt.Errorf("trial %d is on its plateau: %t, and the record says %q", x.Trial, flat, x.Stop)
+	if ends := x.Stop != nil; ends != flat {
+		return fmt.Errorf("trial %d is on its plateau: %t, and the record says %v", x.Trial, flat, x.Stop)
 	}
-	if ends, must := x.StopAll != "", running && r.results > 0 && r.seen >= r.results; ends != must {
-		return fmt.Errorf("result %d ends the experiment: %t, and the record says %q", r.seen, must, x.StopAll)
+	if ends, must := x.StopAll != nil, running && r.results > 0 && r.seen >= r.results; ends != must {
+		return fmt.Errorf("result %d ends the experiment: %t, and the record says %v", r.seen, must, x.StopAll)
 	}
 	return nil
 }

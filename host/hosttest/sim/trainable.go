@@ -66,15 +66,17 @@ func (w *world) begin(p *proc) {
 		return // stopNow ends it
 	}
 	if p.from.ID != 0 && !w.loads(p.from) {
-		w.end(p, core.AttemptEnded{Error: "its checkpoint is damaged", Damaged: true})
+		w.end(p, core.AttemptEnded{Cause: core.Cause{Kind: core.CauseDamaged, Text: "its checkpoint is damaged"},
+			Damaged: true})
 		return
 	}
 	switch {
 	case w.one(w.faults.badStart):
-		w.end(p, core.AttemptEnded{Error: "it cannot load the checkpoint", RestoreFailed: p.from.ID != 0})
+		w.end(p, core.AttemptEnded{Cause: core.TrainableFailure("it cannot load the checkpoint"),
+			RestoreFailed: p.from.ID != 0})
 		return
 	case w.one(w.faults.badStart / 10):
-		w.end(p, core.AttemptEnded{Error: "there is no such program", NeverStarted: true})
+		w.end(p, core.AttemptEnded{Cause: core.TrainableFailure("there is no such program"), NeverStarted: true})
 		return
 	}
 	w.post(&core.AttemptStarted{Trial: p.trial, Attempt: p.attempt, PID: uint32(p.trial)<<8 + p.attempt})
@@ -117,12 +119,12 @@ func (w *world) trained(p *proc) {
 	switch f := &w.faults; {
 	case w.one(f.crash):
 		w.log("trial %d crashes", p.trial)
-		w.end(p, core.AttemptEnded{Error: "exit status 1"})
+		w.end(p, core.AttemptEnded{Cause: core.TrainableFailure("exit status 1")})
 	case w.one(f.hang), w.one(f.silent):
 		w.log("trial %d hangs", p.trial)
 		p.hung = true
 		w.of(p, int64(time.Minute), func() {
-			w.end(p, core.AttemptEnded{Error: "it was silent for 1m0s, its deadline, and was killed"})
+			w.end(p, core.AttemptEnded{Cause: core.Cause{Kind: core.CauseSilent, NS: int64(time.Minute)}})
 		})
 	case w.one(f.nonsense):
 		w.talk(p)
@@ -356,10 +358,11 @@ func (w *world) stop(a core.StopAttempt) {
 func (w *world) end(p *proc, e core.AttemptEnded) {
 	e.Trial, e.Attempt = p.trial, p.attempt
 	if p.stopping {
-		e.Error = ""
+		e.Cause = core.Cause{}
 	}
 	if p.nonsense != "" {
-		e = core.AttemptEnded{Trial: p.trial, Attempt: p.attempt, Error: p.nonsense}
+		e = core.AttemptEnded{Trial: p.trial, Attempt: p.attempt, Cause: core.Cause{Kind: core.CauseNonsense,
+			Text: p.nonsense}}
 	}
 	delete(w.procs, p.trial)
 	events := []core.Event{&e}

@@ -364,7 +364,8 @@ func (w *world) standing() string {
 	text := fmt.Sprintf("outcome %v %s, searcher and scheduler quiescent %t, stuck %t, planned %d;", outcome, why, m.Quiescent(), m.Stuck(), m.Planned())
 	for no := range core.TrialNo(m.Trials()) {
 		v := m.View(no)
-		text += fmt.Sprintf(" %d %s attempt %d iteration %d saving %t stopping %t %s;", no, v.State, v.Attempt, v.Iteration, v.Saving, v.Stopping, v.Reason)
+		text += fmt.Sprintf(" %d %s attempt %d iteration %d saving %t stopping %t %s;", no, v.State, v.Attempt,
+			v.Iteration, v.Saving, v.Stopping, v.Reason())
 	}
 	for no, p := range w.procs {
 		text += fmt.Sprintf(" process of %d: %+v;", no, *p)

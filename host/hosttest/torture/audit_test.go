@@ -74,7 +74,7 @@ func (x *experiment) checkEnds(t testing.TB, e *view.Experiment) {
 	m := e.Machine()
 	for no := range core.TrialNo(m.Trials()) {
 		if v := m.View(no); v.State != core.Terminated {
-			t.Errorf("trial %d is %v: %s", no, v.State, v.Reason)
+			t.Errorf("trial %d is %v: %s", no, v.State, v.Reason())
 		}
 	}
 }

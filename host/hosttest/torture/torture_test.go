@@ -195,8 +195,8 @@ func (x *experiment) forPermission(t testing.TB) (failed bool) {
 	for no := range core.TrialNo(m.Trials()) {
 		if v := m.View(no); v.State == core.Errored {
 			failed = true
-			if !strings.Contains(strings.ToLower(v.Reason), "permission denied") {
-				t.Errorf("trial %d has failed: %s", no, v.Reason)
+			if !strings.Contains(strings.ToLower(v.Reason()), "permission denied") {
+				t.Errorf("trial %d has failed: %s", no, v.Reason())
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -79,7 +80,7 @@ func (s screen) table(st report.Status, rows []Row, v *varied) []string {
 // head says how the experiment as a whole stands.
 func (s screen) head(st report.Status, v *varied) []string {
 	p := s.paint
-	title := join(p.paint(bold, clean(st.Name)), stateText(st, p), duration(st.Elapsed))
+	title := join(p.paint(bold, clean(st.Name)), stateText(st, p, math.MaxInt), duration(st.Elapsed))
 	lines := s.spread(title, p.paint(faint, resources(st)))
 	if st.Hint != "" {
 		lines = slices.Insert(lines, 1, p.paint(yellow, clean(st.Hint)))
@@ -114,17 +115,18 @@ func join(texts ...string) string {
 	return strings.Join(parts, " · ")
 }
 
-func stateText(st report.Status, p style) string {
+// stateText is how the experiment stands, with at most so much of why.
+func stateText(st report.Status, p style, most int) string {
 	if st.State == "running" && (st.Ending != "" || st.Paused) {
 		return p.paint(yellow, phaseText(st))
 	}
 	colour := map[string]string{"running": cyan, "finished": green, "failed": red}[st.State]
 	text := clean(st.State)
 	switch {
-	case strings.HasPrefix(st.Reason, st.State+" "):
-		text = clean(st.Reason)
-	case st.Reason != "" && st.Reason != st.State:
-		text += " (" + clean(st.Reason) + ")"
+	case st.Cause == core.Cause{Kind: core.CauseUser}: // it says the state, too
+		text = clean(st.Cause.String())
+	case !st.Cause.Is(core.CauseNone) && !st.Cause.Is(core.CauseInterrupted):
+		text += " (" + cut(clean(st.Cause.String()), most) + ")"
 	}
 	return p.paint(colour, text)
 }
@@ -139,8 +141,8 @@ func phaseText(st report.Status) string {
 		return "paused"
 	}
 	var more []string
-	if st.EndingWhy != "" && st.EndingWhy != st.Ending {
-		more = append(more, clean(st.EndingWhy))
+	if !st.Cause.Is(core.CauseNone) && !st.Cause.Is(core.CauseInterrupted) {
+		more = append(more, clean(st.Cause.String()))
 	}
 	if st.Grace > 0 && st.Counts[core.Running] > 0 {
 		more = append(more, "grace "+st.Grace.String())

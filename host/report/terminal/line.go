@@ -22,9 +22,8 @@ func statusLine(st report.Status) (line, withoutTime string) {
 	if st.Best != nil {
 		best = fmt.Sprintf("best %s %s by %s", clean(st.Objective.Metric), number(st.Best.Value, 5), bestName(st.Best))
 	}
-	short := st
-	short.Reason = cut(clean(st.Reason), maxReason)
-	withoutTime = join(stateText(short, false), clean(st.Hint), done, strings.ReplaceAll(counts(st, false), " · ", ", "), best,
+	withoutTime = join(stateText(st, false, maxReason), clean(st.Hint), done, strings.ReplaceAll(counts(st, false),
+		" · ", ", "), best,
 		strings.ReplaceAll(resources(st), " · ", ", "))
 	return join(duration(st.Elapsed), withoutTime, left(st)), withoutTime
 }

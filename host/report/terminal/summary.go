@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"strings"
 	"time"
@@ -91,7 +92,8 @@ func (s *summary) item(label, text string) {
 
 func (s *summary) title() {
 	st := s.Status
-	text := join(s.paint.paint(bold, clean(st.Name)), stateText(st, s.paint)+" after "+duration(st.Elapsed), counts(st, s.paint))
+	text := join(s.paint.paint(bold, clean(st.Name)), stateText(st, s.paint,
+		math.MaxInt)+" after "+duration(st.Elapsed), counts(st, s.paint))
 	s.text.WriteString(text + "\n\n")
 }
 

@@ -153,7 +153,7 @@ func TestTextFromTrialsCannotSteerTheTerminal(t *testing.T) {
 	rows[0].Params = []byte(`{"lr":"\u001b[2J\u001b]0;x\u0007a\nb","日本語":"模型模型模型模型模型模型模型模型模型模型"}`)
 	st := f.Status()
 	st.Objective.Metric = "acc\x1b[1A\n"
-	st.Reason = "it\r\nbroke\x1b[8m"
+	st.Cause = core.TrainableFailure("it\r\nbroke\x1b[8m")
 	text := strings.Join(screen{80, 30, false}.frame(st, rows, &varied{}), "")
 	var end bytes.Buffer
 	if err := Summary(&end, End{Status: st, Failed: failures(2), Dir: "results/digits"}); err != nil {
@@ -190,13 +190,15 @@ func TestSummaries(t *testing.T) {
 		"summary_interrupted": {Status: running().Status()},
 		"summary_front": {Status: (&fake{planned: 40, done: 40, elapsed: 62 * time.Second, state: "finished"}).Status(), File: "digits.yaml", Front: front(12), Below: true,
 			URL: "s3://bucket/digits", Args: []string{"--set", "trials=40", "--set", "seed=1"}},
-		"summary_stopped":   {Status: report.Status{Name: "digits", State: "stopped", Reason: "stopped by the user", Planned: 3}},
+		"summary_stopped": {Status: report.Status{Name: "digits", State: "stopped",
+			Cause: core.Cause{Kind: core.CauseUser}, Planned: 3}},
 		"summary_unstarted": {Status: stopped(4), File: "digits.yaml"},
 		"summary_budget":    {Status: stopped(4), File: "digits.yaml", OutOfTime: true, Args: []string{"--set", "budget.time=1s"}},
 		"summary_resumed":   {Status: stopped(4), OutOfTime: true},
 		"summary_all_failed": {Status: (&fake{planned: 14, done: 14, failed: 14, elapsed: time.Second, state: "finished"}).Status(),
 			Failed: failures(14), File: "digits.yaml"},
-		"summary_plugin": {Status: report.Status{Name: "digits", State: "failed", Reason: "searcher \"mine\" failed 3 times",
+		"summary_plugin": {Status: report.Status{Name: "digits", State: "failed",
+			Cause:   core.TrainableFailure("searcher \"mine\" failed 3 times"),
 			Planned: 3}, File: "digits.yaml", OwnPlugins: true},
 		"summary_several": {Status: stopped(0), Several: true},
 		"summary_nothing": {Status: (&fake{planned: 1, state: "stopped"}).Status(), File: "digits.yaml"},
@@ -206,7 +208,7 @@ func TestSummaries(t *testing.T) {
 			e.Status.Best = nil
 		}
 		if name == "summary_interrupted" {
-			e.Status.State, e.Status.Reason = "interrupted", "interrupted"
+			e.Status.State, e.Status.Cause = "interrupted", core.Cause{Kind: core.CauseInterrupted}
 		}
 		var out bytes.Buffer
 		if err := Summary(&out, e); err != nil {
@@ -228,23 +230,27 @@ func stopped(unstarted int) report.Status {
 func TestPhases(t *testing.T) {
 	f := running()
 	for _, c := range []struct {
-		ending, why string
-		paused      bool
-		runs        int
-		want        string
+		ending string
+		why    core.Cause
+		paused bool
+		runs   int
+		want   string
 	}{
 		{want: "running", runs: 2},
-		{ending: "interrupted", why: "interrupted", runs: 2, want: "interrupting (grace 10s)"},
-		{ending: "interrupted", why: "interrupted", want: "interrupting"},
-		{ending: "stopped", why: "stopped by the user", runs: 1, want: "stopping (stopped by the user, grace 10s)"},
-		{ending: "finished", why: "the time budget is used up", runs: 1, want: "ending (the time budget is used up, grace 10s)"},
-		{ending: "failed", why: "it crashed", want: "failing (it crashed)"},
+		{ending: "interrupted", why: core.Cause{Kind: core.CauseInterrupted}, runs: 2,
+			want: "interrupting (grace 10s)"},
+		{ending: "interrupted", why: core.Cause{Kind: core.CauseInterrupted}, want: "interrupting"},
+		{ending: "stopped", why: core.Cause{Kind: core.CauseUser}, runs: 1,
+			want: "stopping (stopped by the user, grace 10s)"},
+		{ending: "finished", why: core.Cause{Kind: core.CauseTimeBudget}, runs: 1,
+			want: "ending (the time budget is used up, grace 10s)"},
+		{ending: "failed", why: core.TrainableFailure("it crashed"), want: "failing (it crashed)"},
 		{paused: true, runs: 1, want: "pausing"},
 		{paused: true, want: "paused"},
 		{paused: true, ending: "interrupted", runs: 1, want: "interrupting (grace 10s)"},
 	} {
 		st := f.Status()
-		st.Ending, st.EndingWhy, st.Paused, st.Grace, st.Hint = c.ending, c.why, c.paused, 10*time.Second, "what to do"
+		st.Ending, st.Cause, st.Paused, st.Grace, st.Hint = c.ending, c.why, c.paused, 10*time.Second, "what to do"
 		st.Counts[core.Running] = c.runs
 		lines := screen{100, 30, false}.frame(st, nil, &varied{})
 		if !strings.HasPrefix(lines[0], "digits · "+c.want+" · 12m04s") || lines[1] != "what to do" {

@@ -258,7 +258,7 @@ func (w *Writer) report(a attempt, iteration uint64) {
 func (w *Writer) end(no core.TrialNo, number uint32, err string) {
 	if i := w.find(no); i >= 0 {
 		w.running = append(w.running[:i:i], w.running[i+1:]...)
-		w.Event(&core.AttemptEnded{Trial: no, Attempt: number, Error: err})
+		w.Event(&core.AttemptEnded{Trial: no, Attempt: number, Cause: core.TrainableFailure(err)})
 	}
 }
 

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/view"
+)
+
+// What released records have as texts is read as causes: why trials are where they are, and
+// why attempts ended. A text that says the same is made of each (TestReleasedAreRead).
+func TestReleasedCauses(t *testing.T) {
+	t.Parallel()
+	want := map[string]string{
+		"v1": "ERROR unsaved: 4, PAUSED scheduler: 3, TERMINATED completed: 20, TERMINATED scheduler: 24, TERMINATED user: 1, " +
+			"attempt trainable: 12, stopped by the user: 1",
+		"v2": "ERROR unsaved: 4, PAUSED scheduler: 2, TERMINATED completed: 24, TERMINATED scheduler: 25, TERMINATED user: 1, " +
+			"attempt trainable: 13, stopped by the user: 1",
+	}
+	for _, version := range versions(t) {
+		seen := map[string]int{}
+		for _, dir := range whole(t, version) {
+			causesOf(t, dir, seen)
+		}
+		var list []string
+		for _, what := range slices.Sorted(maps.Keys(seen)) {
+			list = append(list, fmt.Sprintf("%s: %d", what, seen[what]))
+		}
+		if got := strings.Join(list, ", "); got != want[filepath.Base(version)] {
+			t.Errorf("%s has %s", version, got)
+		}
+	}
+}
+
+// causesOf counts the causes of an experiment.
+func causesOf(t *testing.T, dir string, seen map[string]int) {
+	t.Helper()
+	e, err := view.Open(dir)
+	if err != nil {
+		t.Fatalf("%s: %v", dir, err)
+	}
+	defer e.Close()
+	for no := range core.TrialNo(e.Machine().Trials()) {
+		if v := e.Machine().View(no); v.Cause.Kind != core.CauseNone {
+			seen[v.State.String()+" "+v.Cause.Kind.String()]++
+		}
+	}
+	eachRecord(t, filepath.Join(dir, "journal"), func(e core.Event) {
+		switch e := e.(type) {
+		case *core.AttemptEnded:
+			if e.Cause.Kind != core.CauseNone {
+				seen["attempt "+e.Cause.Kind.String()]++
+			}
+		case *core.StopRequested:
+			seen["stopped by the user"+e.Reason]++
+		}
+	})
+}

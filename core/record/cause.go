@@ -1,0 +1,73 @@
+package record
+
+import (
+	"math"
+
+	"github.com/tunehost/tunehost/core"
+)
+
+// cause is a message of a cause's fields; none is left out.
+func cause(f *fields, number int, c *core.Cause) {
+	if !f.reading {
+		if *c != (core.Cause{}) {
+			f.tag(number, counted)
+			f.out = append(f.out, 0)
+			start := len(f.out)
+			causeFields(f, c)
+			f.count(start)
+		}
+		return
+	}
+	if f.hit(number, counted) {
+		outer := *f
+		*f = reader(f.b)
+		causeFields(f, c)
+		err := f.end()
+		*f = outer
+		f.next()
+		if err != nil {
+			f.stop(err)
+		}
+	}
+}
+
+// causeAt is cause of one that may be nil.
+func causeAt(f *fields, number int, c **core.Cause) {
+	if f.reading {
+		if !f.hit(number, counted) {
+			return
+		}
+		*c = new(core.Cause)
+	} else if *c == nil {
+		return
+	}
+	cause(f, number, *c)
+}
+
+func causeFields(f *fields, c *core.Cause) {
+	number32(f, 1, &c.Kind)
+	number32(f, 2, &c.Then)
+	number32(f, 3, &c.Trial)
+	number32(f, 4, &c.Count)
+	f.u64(5, &c.Iteration)
+	f.u64(6, &c.From)
+	f.i64(7, &c.NS)
+	f.i64(8, &c.Bytes)
+	f.i64(9, &c.Limit)
+	float(f, 10, &c.Value)
+	f.str(11, &c.Metric)
+	f.str(12, &c.By)
+	f.str(13, &c.Text)
+	if f.reading && f.err == nil && !c.Kind.Known() {
+		f.stop(ErrNewer)
+	}
+}
+
+// float is a number as its bits.
+func float(f *fields, number int, v *float64) {
+	u := math.Float64bits(*v)
+	f.u64(number, &u)
+	if f.reading {
+		*v = math.Float64frombits(u)
+	}
+}
