@@ -3,6 +3,7 @@ package host
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/loading"
@@ -12,7 +13,7 @@ import (
 // check is what can be said of a file before anything starts: every mistake, one
 // a line.
 func check(o Options, e *config.Experiment) error {
-	l, err := loading.New(o.Plugins, e, dirOf(e.File))
+	l, err := loading.New(o.Plugins, e, filepath.Dir(e.File))
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/demand"
 	"github.com/tunehost/tunehost/host/local"
+	"github.com/tunehost/tunehost/host/spec"
 	"github.com/tunehost/tunehost/host/untrusted"
 )
 
@@ -192,7 +193,7 @@ type needs struct {
 
 func needsOf(e *config.Experiment) needs {
 	n := needs{least: map[string]float64{}, most: e.Concurrency}
-	if planned := plannedRuns(e); planned > 0 && (n.most == 0 || planned < n.most) {
+	if planned := spec.Runs(e); planned > 0 && (n.most == 0 || planned < n.most) {
 		n.most = planned
 	}
 	if r, err := demand.Of(e); err == nil {

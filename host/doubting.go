@@ -12,6 +12,7 @@ import (
 
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/points"
+	"github.com/tunehost/tunehost/host/spec"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
@@ -61,7 +62,7 @@ func absentScript(e *config.Experiment, arg string) bool {
 // absent says that nothing is at a path, relative to the experiment file.
 func absent(e *config.Experiment, path string) bool {
 	if !filepath.IsAbs(path) {
-		path = filepath.Join(dirOf(e.File), path)
+		path = filepath.Join(filepath.Dir(e.File), path)
 	}
 	_, err := os.Stat(path)
 	return errors.Is(err, fs.ErrNotExist)
@@ -72,7 +73,7 @@ const manyTrials = 365 * 86400
 
 // hugePlan: trials are counted for each combination of the grid's values, which multiply.
 func hugePlan(e *config.Experiment) []*config.Error {
-	n := plannedRuns(e)
+	n := spec.Runs(e)
 	if e.Space == nil || n < manyTrials {
 		return nil
 	}

@@ -17,14 +17,14 @@ import (
 
 // makeTraining makes the driver of trials, with all that the session has for it.
 func (s *session) makeTraining() *training.Driver {
-	e, t := s.experiment, s.plugins.trainer.Traits()
+	e, t := s.experiment, s.plugins.Trainer.Traits()
 	o := s.opener()
-	ref, _, err := o.trainableRef()
+	ref, _, err := o.TrainableRef()
 	if err != nil {
 		ref.Name = "trainable" // it was opened, so that this cannot be
 	}
-	begin := o.limit(sdk.KindTrainable, ref, deadlines.Begin)
-	x := training.Options{Name: ref.Name, Open: o.trainable, Shared: t.Shared, Programs: e.Trainable.Plugin == nil, Reuse: t.Reusable && e.Reuse != "false", GPUs: e.Reuse == "true",
+	begin := o.Limit(sdk.KindTrainable, ref, deadlines.Begin)
+	x := training.Options{Name: ref.Name, Open: o.Trainable, Shared: t.Shared, Programs: e.Trainable.Plugin == nil, Reuse: t.Reusable && e.Reuse != "false", GPUs: e.Reuse == "true",
 		Begin: begin, Grace: e.StopGrace, Inbox: s.inbox, Log: s.log, Clock: s.clock, Storage: s.dir,
 		Disk: s.disk, Fail: s.fail, Saved: s.remote.saved, Memory: s.holdStates(t.Saves)}
 	if e.Reuse == "true" && !t.Reusable {
@@ -38,9 +38,9 @@ func (s *session) makeTraining() *training.Driver {
 	}
 	d := training.New(x)
 	if s.requesting == nil {
-		d.KeepWarm(s.plugins.trainer)
+		d.KeepWarm(s.plugins.Trainer)
 	}
-	s.plugins.trainer = nil // training closes it
+	s.plugins.Trainer = nil // training closes it
 	return d
 }
 
@@ -58,7 +58,7 @@ func (s *session) request(g *core.Suggestion) error {
 // file that asks for resources beside it is in conflict with it.
 func (s *session) makeRequesting(t plugin.Trainer) (*training.Requesting, error) {
 	o := s.opener()
-	ref, _, err := o.trainableRef()
+	ref, _, err := o.TrainableRef()
 	if err != nil {
 		return nil, err
 	}
@@ -66,8 +66,8 @@ func (s *session) makeRequesting(t plugin.Trainer) (*training.Requesting, error)
 		return nil, &UserError{&config.Error{Pos: *at, Msg: fmt.Sprintf(
 			"the trainable %q (%s) computes by itself what each trial needs, and here the file says it, too: take this out", ref.Name, ref.Pos)}}
 	}
-	limit := o.limit(sdk.KindTrainable, ref, deadlines.Request)
-	open := func(ctx context.Context) (plugin.Trainer, error) { return o.trainable(ctx, nil) }
+	limit := o.Limit(sdk.KindTrainable, ref, deadlines.Request)
+	open := func(ctx context.Context) (plugin.Trainer, error) { return o.Trainable(ctx, nil) }
 	return training.NewRequesting(ref.Name, t, open, limit), nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -148,7 +149,7 @@ func (x *examination) record() {
 
 // programs: the plugins are those that the experiment began with.
 func (x *examination) programs() {
-	found, err := loading.New(x.plugins, x.experiment, dirOf(x.file.File))
+	found, err := loading.New(x.plugins, x.experiment, filepath.Dir(x.file.File))
 	if err == nil {
 		err = errors.Join(found.Check(refsOf(x.experiment))...)
 	}

@@ -39,7 +39,7 @@ type lesson struct {
 func (s *session) learn() error {
 	seen := map[string]bool{}
 	for _, name := range s.experiment.LearnFrom {
-		dir := otherDir(dirOf(s.experiment.File), name)
+		dir := otherDir(filepath.Dir(s.experiment.File), name)
 		if seen[dir] {
 			return s.unlearnable(name, errors.New("it is named twice"))
 		}

@@ -4,11 +4,14 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/loading"
 	"github.com/tunehost/tunehost/host/lockfile"
+	"github.com/tunehost/tunehost/host/opening"
+	"github.com/tunehost/tunehost/host/plugin/bundled"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -18,7 +21,7 @@ func (s *session) findPlugins() (err error) {
 	if s.loader != nil {
 		return nil // a rig's, found before
 	}
-	if s.loader, err = loading.New(s.options.Plugins, s.experiment, dirOf(s.file.File)); err != nil {
+	if s.loader, err = loading.New(s.options.Plugins, s.experiment, filepath.Dir(s.file.File)); err != nil {
 		return err
 	}
 	if err := errors.Join(s.loader.Check(refsOf(s.experiment))...); err != nil {
@@ -77,4 +80,10 @@ func refsOf(e *config.Experiment) []loading.Use {
 		return cmp.Or(cmp.Compare(a.Ref.Pos.Line, b.Ref.Pos.Line), cmp.Compare(a.Ref.Pos.Column, b.Ref.Pos.Column))
 	})
 	return uses
+}
+
+// UsesOwnPlugins says whether an experiment uses a plugin that is not bundled: its user may
+// have to repair it.
+func UsesOwnPlugins(plugins *bundled.Registry, e *config.Experiment) bool {
+	return slices.ContainsFunc(refsOf(e), func(u loading.Use) bool { return opening.Foreign(plugins, u.Kind, u.Ref) })
 }

@@ -42,7 +42,8 @@ type drivers struct {
 // livePorts are the ports of a live host.
 func (s *session) livePorts() engine.Ports {
 	d := &s.drivers
-	s.display = &publisherPort{publishing: d.publishing, narrator: s.narrator, board: s.board, trials: s.trials, log: s.log}
+	s.display = &publisherPort{publishing: d.publishing, narrator: s.narrator, board: s.board, trials: s.trials,
+		log: s.log}
 	return engine.Ports{
 		Clock:     s.clock,
 		Recorder:  s.record,
@@ -78,7 +79,7 @@ type searcherPort struct {
 func (s *session) searcherPort() *searcherPort {
 	d := &s.drivers
 	hear := func(e sdk.Event, _ bool) { d.searching.Put(consulting.SearchWork{Event: e}) }
-	l := translation.Listener{To: core.ToSearcher, Traits: s.plugins.traits().searcher, Hear: hear}
+	l := translation.Listener{To: core.ToSearcher, Traits: s.plugins.Traits().Searcher, Hear: hear}
 	return &searcherPort{pluginPort{l, s.translate, s.log}, d.searching}
 }
 
@@ -93,7 +94,7 @@ type schedulerPort struct {
 func (s *session) schedulerPort() *schedulerPort {
 	d := &s.drivers
 	hear := func(e sdk.Event, due bool) { d.scheduling.Put(consulting.ScheduleWork{Event: e, Due: due}) }
-	l := translation.Listener{To: core.ToScheduler, Traits: s.plugins.traits().scheduler, Hear: hear}
+	l := translation.Listener{To: core.ToScheduler, Traits: s.plugins.Traits().Scheduler, Hear: hear}
 	return &schedulerPort{pluginPort{l, s.translate, s.log}, d.scheduling}
 }
 

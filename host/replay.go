@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"reflect"
 	"slices"
 
@@ -21,6 +22,7 @@ import (
 	"github.com/tunehost/tunehost/host/loading"
 	"github.com/tunehost/tunehost/host/local"
 	"github.com/tunehost/tunehost/host/lockfile"
+	"github.com/tunehost/tunehost/host/opening"
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
 	"github.com/tunehost/tunehost/host/points"
@@ -89,9 +91,9 @@ func openReplay(ctx context.Context, path string, plugins *bundled.Registry, tru
 		return nil, err
 	}
 	r.machine, r.translate.Machine = r.record.Machine(), r.record.Machine()
-	r.opener.trusted = trust
+	r.opener.Trusted = trust
 	r.at = func(extensions int) (*config.Experiment, error) { return file.ParseAt(e.Source, extensions) }
-	if r.opener.loader, err = loading.New(plugins, e, dirOf(file.File)); err != nil {
+	if r.opener.Loader, err = loading.New(plugins, e, filepath.Dir(file.File)); err != nil {
 		return nil, err
 	}
 	return r, errors.Join(r.checkTrusted(), verify(dir, file))
@@ -99,7 +101,7 @@ func openReplay(ctx context.Context, path string, plugins *bundled.Registry, tru
 
 // checkTrusted holds the plugins that will be started against the lock, as a run does.
 func (r *replaying) checkTrusted() error {
-	if !r.opener.trusted {
+	if !r.opener.Trusted {
 		return nil
 	}
 	uses := []loading.Use{{Kind: sdk.KindSearcher, Ref: r.experiment.Searcher}}
@@ -107,11 +109,11 @@ func (r *replaying) checkTrusted() error {
 		uses = append(uses, loading.Use{Kind: sdk.KindScheduler, Ref: ref})
 	}
 	for _, u := range uses {
-		if _, err := r.opener.loader.Load(u.Kind, u.Ref); err != nil {
+		if _, err := r.opener.Loader.Load(u.Kind, u.Ref); err != nil {
 			return &UserError{err}
 		}
 	}
-	return asUser(r.opener.loader.Allowed(r.storage))
+	return asUser(r.opener.Loader.Allowed(r.storage))
 }
 
 // verify says whether the record is whole and this run's; of one that a host writes to
@@ -140,8 +142,8 @@ type replaying struct {
 	extended  uint32 // so many times by now
 	plugins   *bundled.Registry
 	seed      uint64
-	opener    *opener
-	retelling *retelling
+	opener    *opening.Opener
+	retelling *opening.Retelling
 	record    *history.History
 	machine   *core.Machine    // the record's
 	twin      *history.History // must do the same
@@ -169,11 +171,11 @@ type replayedScheduler struct {
 func newReplaying(ctx context.Context, dir storage.Dir, file *runfile.File, e *config.Experiment, plugins *bundled.Registry) *replaying {
 	r := &replaying{ctx: ctx, dir: dir.Path(), storage: dir, experiment: e, seed: file.Seed, twin: history.New(),
 		plugins: plugins,
-		opener: &opener{experiment: e, seed: file.Seed, capacity: file.Capacity, plugins: plugins, baseDir: dirOf(file.File), log: hostlog.New(hclog.NewNullLogger()),
-			logPath: dir.Log(), clock: clock.System{}, mark: local.NewMark(dir.Path()), inProcess: true}}
+		opener: &opening.Opener{Experiment: e, Seed: file.Seed, Capacity: file.Capacity, Bundled: plugins, BaseDir: filepath.Dir(file.File), Log: hostlog.New(hclog.NewNullLogger()),
+			LogPath: dir.Log(), Clock: clock.System{}, Mark: local.NewMark(dir.Path()), InProcess: true}}
 	encode := func(params []byte) (space.Point, error) { return config.PointOf(r.experiment.Space, params) }
 	r.translate = &translation.Translator{Encode: encode}
-	r.retelling = &retelling{past: pastIn(dir.Journal()), encode: encode}
+	r.retelling = &opening.Retelling{Past: opening.PastIn(dir.Journal()), Encode: encode}
 	return r
 }
 
@@ -243,19 +245,19 @@ func (r *replaying) reopen(told uint64) error {
 	e := *r.experiment
 	e.Concurrency = int64(spec.Concurrency)
 	o := *r.opener
-	o.experiment = &e
-	o.planned = &spec.Trials
+	o.Experiment = &e
+	o.Planned = &spec.Trials
 	var err error
 	if len(r.searcher.untold) > 0 {
 		told = r.searcher.untold[0].Number - 1
 	}
 	if r.compared(sdk.KindSearcher, e.Searcher) {
-		if r.searcher.Searcher, err = o.searcher(r.ctx, r.retelling, told, &snapshots.Snapshots{}); err != nil {
+		if r.searcher.Searcher, err = o.Searcher(r.ctx, r.retelling, told, &snapshots.Snapshots{}); err != nil {
 			return err
 		}
 	}
 	if r.compared(sdk.KindScheduler, e.Schedulers()...) {
-		r.scheduler.Scheduler, err = o.scheduler(r.ctx, r.retelling, r.machine.Decided(), &snapshots.Snapshots{})
+		r.scheduler.Scheduler, err = o.Scheduler(r.ctx, r.retelling, r.machine.Decided(), &snapshots.Snapshots{})
 	}
 	return err
 }
@@ -265,7 +267,7 @@ func (r *replaying) reopen(told uint64) error {
 func (r *replaying) compared(kind sdk.Kind, refs ...config.PluginRef) bool {
 	all := true
 	for _, ref := range refs {
-		if r.opener.trusted || !foreign(r.plugins, kind, ref) {
+		if r.opener.Trusted || !opening.Foreign(r.plugins, kind, ref) {
 			continue
 		}
 		all = false
@@ -281,9 +283,9 @@ func (r *replaying) extend(extensions uint32) (err error) {
 	if r.experiment, err = r.at(int(extensions)); err != nil {
 		return err
 	}
-	r.opener.experiment = r.experiment
+	r.opener.Experiment = r.experiment
 	if extensions != r.extended { // it may name other plugins
-		r.opener.loader, err = loading.New(r.plugins, r.experiment, r.opener.baseDir)
+		r.opener.Loader, err = loading.New(r.plugins, r.experiment, r.opener.BaseDir)
 	}
 	r.extended = extensions
 	return err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/deadlines"
+	"github.com/tunehost/tunehost/host/opening"
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/report/files"
 	"github.com/tunehost/tunehost/host/seeds"
@@ -51,21 +52,21 @@ func (s *session) openReporters() error {
 func (s *session) newRelay(ref config.PluginRef, taken map[string]int) *telling.Relay {
 	o := s.opener()
 	key := relayKey(ref, taken)
-	e := sdk.Experiment{Name: s.experiment.Name, Dir: s.dir.Path(), Problem: o.problem(seeds.Reporter)}
-	return &telling.Relay{Title: fmt.Sprintf("%q", ref.Name), Log: s.log, Clock: s.clock, Limit: o.limit(sdk.KindReporter, ref, deadlines.Report),
+	e := sdk.Experiment{Name: s.experiment.Name, Dir: s.dir.Path(), Problem: o.Problem(seeds.Reporter)}
+	return &telling.Relay{Title: fmt.Sprintf("%q", ref.Name), Log: s.log, Clock: s.clock, Limit: o.Limit(sdk.KindReporter, ref, deadlines.Report),
 		File: filepath.Join(s.dir.Path(), ".told-"+key),
 		Open: func(ctx context.Context, told uint64) (plugin.Reporter, error) {
 			e.Told = told
-			p, err := o.start(ctx, sdk.KindReporter, ref, nil)
+			p, err := o.Start(ctx, sdk.KindReporter, ref, nil)
 			if err != nil {
 				return nil, err
 			}
-			r, err := opened(ctx, o, sdk.KindReporter, ref, deadlines.Open, func(ctx context.Context) (plugin.Reporter, error) {
+			r, err := opening.Opened(ctx, o, sdk.KindReporter, ref, deadlines.Open, func(ctx context.Context) (plugin.Reporter, error) {
 				return p.OpenReporter(ctx, e, ref.Options)
 			})
 			if err != nil {
 				_ = p.Close()
-				return nil, placed(ref, err)
+				return nil, opening.Placed(ref, err)
 			}
 			return r, nil
 		}}

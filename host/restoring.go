@@ -46,7 +46,7 @@ func (s *session) bring() error {
 // restoreDir is the checkpoint as the file names it: relative to the file, or where
 // nothing is there, to the working directory.
 func restoreDir(e *config.Experiment) string {
-	beside := filepath.Join(dirOf(e.File), e.Restore)
+	beside := filepath.Join(filepath.Dir(e.File), e.Restore)
 	if _, err := os.Stat(beside); err == nil && !filepath.IsAbs(e.Restore) {
 		return beside
 	}

@@ -303,6 +303,6 @@ func (t *Turned) Leave() error {
 		return err
 	default:
 	}
-	t.s.plugins.close()
+	t.s.plugins.Close()
 	return t.s.record.Close()
 }

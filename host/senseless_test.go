@@ -8,6 +8,7 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/journal"
+	"github.com/tunehost/tunehost/host/opening"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
@@ -35,8 +36,8 @@ func TestSenselessEvent(t *testing.T) {
 	if _, err := j.Append([][]byte{{0, 1}}); err != nil || j.Close() != nil { // it begins once more
 		t.Fatal(err)
 	}
-	h := &retelling{past: pastIn(d.Journal()), encode: func([]byte) (space.Point, error) { return nil, nil }}
-	err = h.tell(core.ToSearcher, func() sdk.Traits { return sdk.Traits{} })(0, 1<<40, func([]sdk.Event) error { return nil })
+	h := &opening.Retelling{Past: opening.PastIn(d.Journal()), Encode: func([]byte) (space.Point, error) { return nil, nil }}
+	err = h.Tell(core.ToSearcher, func() sdk.Traits { return sdk.Traits{} })(0, 1<<40, func([]sdk.Event) error { return nil })
 	if !errors.Is(err, journal.ErrCorrupt) {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -24,11 +25,13 @@ import (
 	"github.com/tunehost/tunehost/host/inbox"
 	"github.com/tunehost/tunehost/host/loading"
 	"github.com/tunehost/tunehost/host/local"
+	"github.com/tunehost/tunehost/host/opening"
 	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/report/files"
 	"github.com/tunehost/tunehost/host/report/terminal"
 	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/host/snapshots"
+	"github.com/tunehost/tunehost/host/spec"
 	"github.com/tunehost/tunehost/host/stoprules"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/storage/nolink"
@@ -65,9 +68,9 @@ type session struct {
 	found      []resource.Node  // this machine's, once they were looked for
 	rules      *stoprules.Rules // given what was recorded, as the machine is
 	record     engine.Recorder
-	past       past
+	past       opening.Past
 	loader     *loading.Loader
-	plugins    plugins
+	plugins    opening.Plugins
 	requesting *training.Requesting // nil: trials ask for what the file says
 	relays     []*telling.Relay     // reporters that are plugins
 	remote     *remote              // nil: the experiment is here alone
@@ -152,7 +155,7 @@ func (s *session) occupy(dir storage.Dir) (err error) {
 	if err != nil {
 		return &UserError{err}
 	}
-	s.dir, s.logFile, s.past = dir, f, pastIn(dir.Journal())
+	s.dir, s.logFile, s.past = dir, f, opening.PastIn(dir.Journal())
 	s.keepLog(f)
 	if err := errors.Join(storage.SweepTemporaries(dir.Path()), storage.SweepTemporaries(dir.Snapshots())); err != nil {
 		s.log.Warn("files that an earlier host had not finished could not be removed: " + err.Error())
@@ -203,7 +206,7 @@ func (s *session) guard() {
 }
 
 func (s *session) close() {
-	s.plugins.close()
+	s.plugins.Close()
 	s.requesting.Close()
 	for _, r := range s.relays {
 		_ = r.Close() // if it has not been: there was nothing to tell
@@ -430,16 +433,16 @@ func (s *session) encode(params []byte) (space.Point, error) {
 	return config.PointOf(s.experiment.Space, params)
 }
 
-func (s *session) opener() *opener {
-	o := &opener{experiment: s.experiment, seed: s.file.Seed, capacity: s.file.Capacity, plugins: s.options.Plugins, loader: s.loader, baseDir: dirOf(s.file.File),
-		log: s.log, logPath: s.dir.Log(), clock: s.clock, mark: s.mark, timeout: s.options.CallTimeout, inProcess: s.options.inProcess, direct: s.options.virtual && s.rig == nil,
-		trusted: !s.options.virtual || s.rig != nil || s.options.Trust,
-		run:     s.file.RunID, snapshotEvery: cmp.Or(s.options.snapshotEvery, snapshots.Every)}
+func (s *session) opener() *opening.Opener {
+	o := &opening.Opener{Experiment: s.experiment, Seed: s.file.Seed, Capacity: s.file.Capacity, Bundled: s.options.Plugins, Loader: s.loader, BaseDir: filepath.Dir(s.file.File),
+		Log: s.log, LogPath: s.dir.Log(), Clock: s.clock, Mark: s.mark, Timeout: s.options.CallTimeout, InProcess: s.options.inProcess, Direct: s.options.virtual && s.rig == nil,
+		Trusted: !s.options.virtual || s.rig != nil || s.options.Trust,
+		Run:     s.file.RunID, SnapshotEvery: cmp.Or(s.options.snapshotEvery, snapshots.Every)}
 	switch {
 	case s.rig != nil:
-		o.alone, o.shelf = true, s.rig.Snapshots
+		o.Alone, o.Shelf = true, s.rig.Snapshots
 	case s.lock != nil:
-		o.shelf = snapshots.Folder(s.dir.Snapshots())
+		o.Shelf = snapshots.Folder(s.dir.Snapshots())
 	}
 	return o
 }
@@ -451,11 +454,11 @@ func (s *session) openPlugins(told, decided uint64) (err error) {
 	if err := s.findPlugins(); err != nil {
 		return err
 	}
-	h := &retelling{past: s.past, encode: s.encode}
-	if s.plugins, err = s.opener().open(s.options.opening, h, told, decided); err != nil {
+	h := &opening.Retelling{Past: s.past, Encode: s.encode}
+	if s.plugins, err = s.opener().Open(s.options.opening, h, told, decided); err != nil {
 		return s.unlessInterrupted(err)
 	}
-	if t := s.plugins.trainer; t != nil && t.Traits().Requests {
+	if t := s.plugins.Trainer; t != nil && t.Traits().Requests {
 		if s.requesting, err = s.makeRequesting(t); err != nil {
 			return err
 		}
@@ -473,17 +476,17 @@ func (s *session) unlessInterrupted(err error) error {
 }
 
 func (s *session) spec() (core.Spec, error) {
-	spec, err := specOf(s.experiment, s.file.Seed, s.plugins.traits())
-	spec.Manual = s.options.manual
+	x, err := spec.Of(s.experiment, s.file.Seed, s.plugins.Traits())
+	x.Manual = s.options.manual
 	if s.begun {
-		spec.Rules = s.machine.Spec().Rules
+		x.Rules = s.machine.Spec().Rules
 	}
-	if spec.Rules >= core.RulesV2 {
-		spec.Required = append(spec.Required, requiredScore(s.experiment)...)
+	if x.Rules >= core.RulesV2 {
+		x.Required = append(x.Required, spec.RequiredScore(s.experiment)...)
 	}
-	spec.Start, spec.Extended = s.from, uint32(len(s.file.Extensions))
-	spec.Saves = spec.Saves || s.options.virtual // what is recorded can be gone on with anywhere
-	return spec, err
+	x.Start, x.Extended = s.from, uint32(len(s.file.Extensions))
+	x.Saves = x.Saves || s.options.virtual // what is recorded can be gone on with anywhere
+	return x, err
 }
 
 // programThere says whether trials that are left can be started; one that is over needs no

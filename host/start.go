@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -22,13 +21,12 @@ import (
 	"github.com/tunehost/tunehost/host/points"
 	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/snapshots"
+	"github.com/tunehost/tunehost/host/spec"
 	"github.com/tunehost/tunehost/host/telling"
 	"github.com/tunehost/tunehost/host/translation"
 	"github.com/tunehost/tunehost/host/view"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
-
-func dirOf(file string) string { return filepath.Dir(file) }
 
 // first is what this host begins with: its start, settings that are not in the
 // record yet, trials to be run again, the user's points in a new experiment, and
@@ -257,7 +255,7 @@ func (s *session) compose() {
 	s.makeDrivers()
 	s.makeBoard()
 	s.effects = &effects{experiment: s.experiment, machine: s.machine, log: s.log}
-	if s.plugins.trainer != nil {
+	if s.plugins.Trainer != nil {
 		s.sweep()
 		s.drivers.training = s.makeTraining()
 	}
@@ -296,22 +294,22 @@ func (s *session) makeDrivers() {
 	s.drivers = drivers{
 		publishing: s.publisher(),
 		searching: consulting.NewSearching(consulting.SearchOptions{
-			Options:  s.consults(e.Searcher.Name, s.plugins.searched, how.suggestions),
-			Searcher: s.plugins.searcher, Told: s.plugins.told, Space: e.Space, Seed: s.file.Seed, Suggestion: suggestion}),
+			Options:  s.consults(e.Searcher.Name, s.plugins.Searched, how.suggestions),
+			Searcher: s.plugins.Searcher, Told: s.plugins.Told, Space: e.Space, Seed: s.file.Seed, Suggestion: suggestion}),
 		scheduling: consulting.NewScheduling(consulting.ScheduleOptions{
-			Options:   s.consults(schedulerNames(e), s.plugins.scheduled, how.decisions),
-			Scheduler: s.plugins.scheduler, Params: exploited}),
+			Options:   s.consults(spec.SchedulerNames(e), s.plugins.Scheduled, how.decisions),
+			Scheduler: s.plugins.Scheduler, Params: exploited}),
 	}
 	later := s.drivers.publishing.Later
-	s.plugins.searched.Later, s.plugins.scheduled.Later = later, later
+	s.plugins.Searched.Later, s.plugins.Scheduled.Later = later, later
 }
 
 func (s *session) makeBoard() {
 	e := s.experiment
 	o := e.Objectives[0]
 	s.board = telling.NewBoard(telling.BoardOptions{Machine: s.machine, Trial: s.trials.report, Running: s.running, Clock: s.clock, Hint: s.hint,
-		Begin: report.Status{Grace: e.StopGrace, Name: e.Name, Dir: s.dir.Path(), State: view.Running, Planned: plannedRuns(e),
-			Objective: core.Objective{Metric: o.Metric, Mode: modeOf(o.Mode)}}})
+		Begin: report.Status{Grace: e.StopGrace, Name: e.Name, Dir: s.dir.Path(), State: view.Running, Planned: spec.Runs(e),
+			Objective: core.Objective{Metric: o.Metric, Mode: spec.Mode(o.Mode)}}})
 }
 
 func (s *session) publisher() *telling.Publisher {

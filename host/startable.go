@@ -24,17 +24,21 @@ func startable(e *config.Experiment) error {
 	if err := isFolder(e); err != nil {
 		return err
 	}
-	names := parametersOf(e)
+	names := e.ParameterNames()
 	known := func(name string) bool {
-		return slices.ContainsFunc(names, func(p string) bool { return p == name || strings.ReplaceAll(p, "/", ".") == name })
+		return slices.ContainsFunc(names, func(p string) bool {
+			return p == name ||
+				strings.ReplaceAll(p, "/", ".") == name
+		})
 	}
-	command, err := argv.Command(t.Command[:1], dirOf(e.File), known)
+	command, err := argv.Command(t.Command[:1], filepath.Dir(e.File), known)
 	if err != nil {
 		return fmt.Errorf("%s: %w", e.PosOf("trainable.command"), err)
 	}
 	for _, program := range programs(e, command[0]) {
-		if _, err := argv.Find(argv.Program(program, dirOf(e.File)), pathOf(t)); err != nil {
-			return fmt.Errorf("%s: %w", e.PosOf("trainable.command"), argv.CannotStart(asWritten(t.Command[0], program), err))
+		if _, err := argv.Find(argv.Program(program, filepath.Dir(e.File)), pathOf(t)); err != nil {
+			return fmt.Errorf("%s: %w", e.PosOf("trainable.command"),
+				argv.CannotStart(asWritten(t.Command[0], program), err))
 		}
 	}
 	return nil
@@ -62,10 +66,11 @@ func isFolder(e *config.Experiment) error {
 		return nil
 	}
 	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(dirOf(e.File), dir)
+		dir = filepath.Join(filepath.Dir(e.File), dir)
 	}
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return fmt.Errorf("%s: trainable.cwd: %s is not a directory; name one that is there, relative to the experiment file",
+		return fmt.Errorf("%s: trainable.cwd: %s is not a directory; name one that is there, relative to the "+
+			"experiment file",
 			e.PosOf("trainable.cwd"), dir)
 	}
 	return nil
@@ -121,19 +126,4 @@ func asText(value []byte) string {
 		return text
 	}
 	return string(value)
-}
-
-// parametersOf are the full names of all parameters.
-func parametersOf(e *config.Experiment) []string {
-	names := []string{}
-	for i := range e.Space.Params {
-		names = append(names, e.Space.Params[i].Name)
-	}
-	for _, c := range e.Constants {
-		names = append(names, c.Name)
-	}
-	for _, d := range e.Derived {
-		names = append(names, d.Name)
-	}
-	return names
 }

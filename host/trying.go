@@ -15,6 +15,7 @@ import (
 	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/loading"
 	"github.com/tunehost/tunehost/host/local"
+	"github.com/tunehost/tunehost/host/opening"
 	"github.com/tunehost/tunehost/host/seeds"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
@@ -27,7 +28,7 @@ const tryTimeout = 2 * time.Minute
 func tryPlugins(ctx context.Context, o Options, e *config.Experiment, nodes []resource.Node) error {
 	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
 	defer cancel()
-	dir, err := filepath.Abs(dirOf(e.File))
+	dir, err := filepath.Abs(filepath.Dir(e.File))
 	if err != nil {
 		return err
 	}
@@ -35,15 +36,15 @@ func tryPlugins(ctx context.Context, o Options, e *config.Experiment, nodes []re
 	if err != nil {
 		return err
 	}
-	opener := &opener{experiment: e, plugins: o.Plugins, loader: l, baseDir: dir, log: hostlog.New(hclog.NewNullLogger()),
-		clock: clock.System{}, mark: local.NewMark(dir), capacity: capacityOf(nodes), inProcess: true, trusted: o.Start}
+	opener := &opening.Opener{Experiment: e, Bundled: o.Plugins, Loader: l, BaseDir: dir, Log: hostlog.New(hclog.NewNullLogger()),
+		Clock: clock.System{}, Mark: local.NewMark(dir), Capacity: capacityOf(nodes), InProcess: true, Trusted: o.Start}
 	var errs []error
 	for _, u := range refsOf(e) {
-		if !o.Start && !opener.isBundled(u.Kind, u.Ref) {
+		if !o.Start && !opener.IsBundled(u.Kind, u.Ref) {
 			o.untried(u)
 			continue
 		}
-		errs = append(errs, config.At(u.Ref.Pos, opener.try(ctx, u)))
+		errs = append(errs, config.At(u.Ref.Pos, try(ctx, opener, u)))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return &UserError{err}
@@ -60,19 +61,19 @@ func (o *Options) untried(u loading.Use) {
 
 // try starts one plugin and ends it. Trainables and reporters are not opened: they
 // may load their data then, or write.
-func (o *opener) try(ctx context.Context, u loading.Use) error {
-	if o.isBundled(u.Kind, u.Ref) && u.Kind != sdk.KindSearcher && u.Kind != sdk.KindScheduler {
+func try(ctx context.Context, o *opening.Opener, u loading.Use) error {
+	if o.IsBundled(u.Kind, u.Ref) && u.Kind != sdk.KindSearcher && u.Kind != sdk.KindScheduler {
 		return nil
 	}
-	p, err := o.start(ctx, u.Kind, u.Ref, nil)
+	p, err := o.Start(ctx, u.Kind, u.Ref, nil)
 	if err != nil {
 		return err
 	}
 	switch u.Kind {
 	case sdk.KindSearcher:
-		_, err = p.OpenSearcher(ctx, o.problem(seeds.Searcher), u.Ref.Options, nil)
+		_, err = p.OpenSearcher(ctx, o.Problem(seeds.Searcher), u.Ref.Options, nil)
 	case sdk.KindScheduler:
-		_, err = p.OpenScheduler(ctx, o.problem(seeds.Scheduler), u.Ref.Options, nil)
+		_, err = p.OpenScheduler(ctx, o.Problem(seeds.Scheduler), u.Ref.Options, nil)
 	}
 	return errors.Join(err, p.Close())
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/mirror"
 	"github.com/tunehost/tunehost/host/runfile"
+	"github.com/tunehost/tunehost/host/spec"
 	"github.com/tunehost/tunehost/host/view"
 )
 
@@ -67,7 +68,7 @@ func tooSmall(e *config.Experiment, short error) error {
 // learnable says whether there are the experiments to learn from.
 func learnable(e *config.Experiment) error {
 	for _, name := range e.LearnFrom {
-		if !view.Is(otherDir(dirOf(e.File), name)) {
+		if !view.Is(otherDir(filepath.Dir(e.File), name)) {
 			return fmt.Errorf("%s: learn_from: %s: %w", e.PosOf("learn_from"), name, runfile.ErrNone)
 		}
 	}
@@ -118,7 +119,7 @@ func reachable(e *config.Experiment) error {
 // shortfall says why no trial can ever run on these nodes; nil when one can
 // (B-035).
 func shortfall(e *config.Experiment, nodes []resource.Node) (short, err error) {
-	request, err := leastRequest(e)
+	request, err := spec.LeastRequest(e)
 	if err != nil {
 		return nil, &UserError{err}
 	}

@@ -46,3 +46,19 @@ func Lookup(v any, name string) (any, bool) {
 		name = rest
 	}
 }
+
+// ParameterNames are the full names of all that a trial is given: parameters, constants and
+// derived values.
+func (e *Experiment) ParameterNames() []string {
+	names := []string{}
+	for i := range e.Space.Params {
+		names = append(names, e.Space.Params[i].Name)
+	}
+	for _, c := range e.Constants {
+		names = append(names, c.Name)
+	}
+	for _, d := range e.Derived {
+		names = append(names, d.Name)
+	}
+	return names
+}

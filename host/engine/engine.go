@@ -186,7 +186,8 @@ func Unrecorded(err error) error {
 }
 
 // errFull ends a host that waits for room and is told to leave.
-var errFull = errors.New("the disk is full, and the host was told to leave: what was recorded so far is kept, and the experiment can go on once there is room")
+var errFull = errors.New("the disk is full, and the host was told to leave: what was recorded so far is kept, and the " +
+	"experiment can go on once there is room")
 
 // keep records the step; a full disk is waited for (B-087).
 func (l *Engine) keep(records [][]byte) error {

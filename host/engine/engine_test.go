@@ -79,7 +79,8 @@ func (slowly) Applied(core.Event)  {}
 func TestSlowStepsAreNamedOnce(t *testing.T) {
 	clock := clocktest.New(1)
 	l, seen := engineOn(Ports{Clock: clock, Recorder: &narrow{t: t}, Listeners: []Listener{slowly{clock}}})
-	for _, e := range []core.Event{&core.ExperimentStarted{Spec: core.Spec{Trials: 1}}, &core.HostStarted{}, &core.TrialGiven{}, &core.TrialGiven{}} {
+	for _, e := range []core.Event{&core.ExperimentStarted{Spec: core.Spec{Trials: 1}}, &core.HostStarted{},
+		&core.TrialGiven{}, &core.TrialGiven{}} {
 		if err := l.stepAll([]inbox.News{{Event: e}}); err != nil {
 			t.Fatal(err)
 		}

@@ -59,6 +59,7 @@ const lattice = `
 	host/stoprules   < STD, core, plugins/sdk, host/config, host/expr, host/inbox, host/totals
 	host/snapshots   < STD, plugins/sdk, host/hostlog, host/plugin, host/storage, host/storage/nolink
 	host/consulting  < STD, core, core/journal, core/record, plugins/sdk, plugins/sdk/space, host/clock, host/demand, host/hostlog, host/inbox, host/plugin, host/points, host/queue, host/snapshots, host/untrusted
+	host/spec        < STD, core, core/resource, core/stat, plugins/sdk, plugins/sdk/space, host/config, host/demand, host/points
 	host/loading     < STD, plugins/sdk, host/config, host/lockfile, host/nearest, host/plugin, host/plugin/…, host/report/files, host/storage
 	host/telling     < STD, core, core/stat, plugins/sdk, core/history, host/view, host/clock, host/deadlines, host/diskspace, host/hostlog, host/plugin, host/report, host/report/terminal, host/storage, host/storage/nolink, host/totals
 	host/scaffold/templates/… < STD, plugins/sdk, plugins/sdk/…

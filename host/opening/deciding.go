@@ -1,9 +1,8 @@
-package host
+package opening
 
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/tunehost/tunehost/core"
@@ -16,12 +15,14 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// scheduler opens all that decides on trials as one scheduler, told of everything that
+// Scheduler opens all that decides on trials as one scheduler, told of everything that
 // it has answered.
-func (o *opener) scheduler(ctx context.Context, h *retelling, through uint64, kept *snapshots.Snapshots) (plugin.Scheduler, error) {
-	refs := o.experiment.Schedulers()
+func (o *Opener) Scheduler(ctx context.Context, h *Retelling, through uint64,
+	kept *snapshots.Snapshots) (plugin.Scheduler, error) {
+	refs := o.Experiment.Schedulers()
 	var traits sdk.Traits
-	care := o.supervision(sdk.KindScheduler, o.experiment.Scheduler, h, core.ToScheduler, func() sdk.Traits { return traits })
+	care := o.supervision(sdk.KindScheduler, o.Experiment.Scheduler, h, core.ToScheduler,
+		func() sdk.Traits { return traits })
 	care.Limit = func(c deadlines.Call) time.Duration { return o.longest(refs, c) }
 	care.Through = through
 	care.Snapshot, care.SnapshotAt = kept.Newest(through)
@@ -30,7 +31,7 @@ func (o *opener) scheduler(ctx context.Context, h *retelling, through uint64, ke
 		open = o.openLayers
 	}
 	return plugin.SuperviseScheduler(ctx, care, func(ctx context.Context, snapshot []byte) (plugin.Scheduler, error) {
-		s, err := open(ctx, o.experiment.Scheduler, snapshot)
+		s, err := open(ctx, o.Experiment.Scheduler, snapshot)
 		if err == nil {
 			traits = s.Traits()
 		}
@@ -39,9 +40,9 @@ func (o *opener) scheduler(ctx context.Context, h *retelling, through uint64, ke
 }
 
 // longest is the deadline of a call that goes to several schedulers in turn.
-func (o *opener) longest(refs []config.PluginRef, c deadlines.Call) (all time.Duration) {
+func (o *Opener) longest(refs []config.PluginRef, c deadlines.Call) (all time.Duration) {
 	for _, ref := range refs {
-		limit := o.limit(sdk.KindScheduler, ref, c)
+		limit := o.Limit(sdk.KindScheduler, ref, c)
 		if limit == 0 {
 			return 0
 		}
@@ -51,24 +52,25 @@ func (o *opener) longest(refs []config.PluginRef, c deadlines.Call) (all time.Du
 }
 
 // openScheduler starts one scheduler.
-func (o *opener) openScheduler(ctx context.Context, ref config.PluginRef, snapshot []byte) (plugin.Scheduler, error) {
-	p, err := o.start(ctx, sdk.KindScheduler, ref, nil)
+func (o *Opener) openScheduler(ctx context.Context, ref config.PluginRef, snapshot []byte) (plugin.Scheduler, error) {
+	p, err := o.Start(ctx, sdk.KindScheduler, ref, nil)
 	if err != nil {
 		return nil, err
 	}
-	s, err := opened(ctx, o, sdk.KindScheduler, ref, deadlines.Open, func(ctx context.Context) (plugin.Scheduler, error) {
-		return p.OpenScheduler(ctx, o.problem(seeds.Scheduler), ref.Options, snapshot)
-	})
+	s, err := Opened(ctx, o, sdk.KindScheduler, ref, deadlines.Open,
+		func(ctx context.Context) (plugin.Scheduler, error) {
+			return p.OpenScheduler(ctx, o.Problem(seeds.Scheduler), ref.Options, snapshot)
+		})
 	if err != nil {
 		_ = p.Close()
-		return nil, placed(ref, err)
+		return nil, Placed(ref, err)
 	}
 	return s, nil
 }
 
 // openLayers starts the scheduler, the one that it is put over, and what may only stop.
-func (o *opener) openLayers(ctx context.Context, _ config.PluginRef, snapshot []byte) (plugin.Scheduler, error) {
-	refs := o.experiment.Schedulers()
+func (o *Opener) openLayers(ctx context.Context, _ config.PluginRef, snapshot []byte) (plugin.Scheduler, error) {
+	refs := o.Experiment.Schedulers()
 	parts, err := layered.Parts(snapshot, len(refs))
 	if err != nil {
 		return nil, err
@@ -88,15 +90,6 @@ func (o *opener) openLayers(ctx context.Context, _ config.PluginRef, snapshot []
 }
 
 // stops says whether the i-th of the schedulers is there to stop alone.
-func (o *opener) stops(i int) bool {
-	return o.experiment.Stop.Plugin != nil && i == len(o.experiment.Schedulers())-1
-}
-
-// schedulerNames are for messages.
-func schedulerNames(e *config.Experiment) string {
-	var names []string
-	for _, ref := range e.Schedulers() {
-		names = append(names, ref.Name)
-	}
-	return strings.Join(names, " with ")
+func (o *Opener) stops(i int) bool {
+	return o.Experiment.Stop.Plugin != nil && i == len(o.Experiment.Schedulers())-1
 }

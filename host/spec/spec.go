@@ -1,7 +1,9 @@
-package host
+// Package spec says what an experiment file and its plugins ask of the core.
+package spec
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/resource"
@@ -13,54 +15,55 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// traits are what the opened plugins say about themselves.
-type traits struct {
-	searcher, scheduler sdk.Traits
-	trainable           sdk.TrainableTraits
+// Traits are what the opened plugins say about themselves.
+type Traits struct {
+	Searcher, Scheduler sdk.Traits
+	Trainable           sdk.TrainableTraits
 }
 
-// specOf tells the core what the experiment file and the plugins say.
-func specOf(e *config.Experiment, seed uint64, t traits) (core.Spec, error) {
-	request, err := leastRequest(e)
+// Of is what the core is told of an experiment. The error is about amounts of resources.
+func Of(e *config.Experiment, seed uint64, t Traits) (core.Spec, error) {
+	request, err := LeastRequest(e)
 	if err != nil {
 		return core.Spec{}, err
 	}
 	s := core.Spec{
-		Rules: core.NewestRules, Seed: seed, Trials: plannedTrials(e), Repeat: repeatOf(e), Concurrency: uint32(e.Concurrency), Request: request,
+		Rules: core.NewestRules, Seed: seed, Trials: Trials(e), Repeat: repeatOf(e), Concurrency: uint32(e.Concurrency), Request: request,
 		WaitForResources: e.WaitForResources, Overcommit: e.Overcommit, Stop: stopOf(e),
 		Budget: core.Budget{TimeNS: int64(e.Budget.Time), TrialsFailed: uint32(e.Budget.TrialsFailed)},
 		Checkpoint: core.Checkpoint{Every: uint64(e.Checkpoint.Every), AtEnd: e.Checkpoint.AtEnd,
-			Keep: uint32(e.Checkpoint.Keep), Score: e.Checkpoint.Score, Mode: modeOf(e.Checkpoint.Mode), DiskBytes: e.Checkpoint.Disk,
+			Keep: uint32(e.Checkpoint.Keep), Score: e.Checkpoint.Score, Mode: Mode(e.Checkpoint.Mode), DiskBytes: e.Checkpoint.Disk,
 			PausesInMemory: e.Checkpoint.PausesInMemory},
 		Retries: int32(e.Failures.Retries), Lost: uint32(e.Failures.Lost), FailFast: e.Failures.FailFast, FailRaise: e.Failures.Raise,
-		StrictMetrics: e.StrictMetrics, Independent: t.searcher.Independent, Quiet: t.scheduler.Quiet,
-		RunAhead: uint32(t.scheduler.RunAhead), Saves: t.trainable.Saves,
+		StrictMetrics: e.StrictMetrics, Independent: t.Searcher.Independent, Quiet: t.Scheduler.Quiet,
+		RunAhead: uint32(t.Scheduler.RunAhead), Saves: t.Trainable.Saves,
 	}
 	for _, o := range e.Objectives {
-		s.Objectives = append(s.Objectives, core.Objective{Metric: o.Metric, Mode: modeOf(o.Mode)})
+		s.Objectives = append(s.Objectives, core.Objective{Metric: o.Metric, Mode: Mode(o.Mode)})
 		s.Required = append(s.Required, core.Required{Metric: o.Metric, By: "objective"})
 	}
-	for _, name := range t.searcher.Requires {
+	for _, name := range t.Searcher.Requires {
 		s.Required = append(s.Required, core.Required{Metric: name, By: "searcher " + e.Searcher.Name})
 	}
-	for _, name := range t.scheduler.Requires {
-		s.Required = append(s.Required, core.Required{Metric: name, By: "scheduler " + schedulerNames(e)})
+	for _, name := range t.Scheduler.Requires {
+		s.Required = append(s.Required, core.Required{Metric: name, By: "scheduler " + SchedulerNames(e)})
 	}
 	return s, nil
 }
 
-// requiredScore is the metric by which checkpoints are kept, where it is no objective's (B-053).
-func requiredScore(e *config.Experiment) []core.Required {
+// RequiredScore is the metric by which checkpoints are kept, where it is no objective's (B-053).
+func RequiredScore(e *config.Experiment) []core.Required {
 	score := e.Checkpoint.Score
-	if score == "" || e.Checkpoint.Keep == 0 || slices.ContainsFunc(e.Objectives, func(o config.Objective) bool { return o.Metric == score }) {
+	if score == "" || e.Checkpoint.Keep == 0 || slices.ContainsFunc(e.Objectives,
+		func(o config.Objective) bool { return o.Metric == score }) {
 		return nil
 	}
 	return []core.Required{{Metric: score, By: "key checkpoint.score"}}
 }
 
-// leastRequest is what each trial asks for. Where amounts depend on parameters each trial
+// LeastRequest is what each trial asks for. Where amounts depend on parameters each trial
 // has a request of its own; then it is the least of many, and says how many may fit.
-func leastRequest(e *config.Experiment) (resource.Request, error) {
+func LeastRequest(e *config.Experiment) (resource.Request, error) {
 	if len(e.Computed) == 0 {
 		return demand.Of(e)
 	}
@@ -80,15 +83,16 @@ func leastRequest(e *config.Experiment) (resource.Request, error) {
 // drawnRequests is of how many points the least request is looked for.
 const drawnRequests = 100
 
-func modeOf(text string) stat.Mode {
+// Mode is "min" or "max" as the core has it.
+func Mode(text string) stat.Mode {
 	if text == "max" {
 		return stat.Max
 	}
 	return stat.Min
 }
 
-// plannedTrials counts samples times grid axes (B-100).
-func plannedTrials(e *config.Experiment) int64 {
+// Trials counts samples times grid axes (B-100).
+func Trials(e *config.Experiment) int64 {
 	if e.Trials < 0 {
 		return -1
 	}
@@ -103,12 +107,12 @@ func repeatOf(e *config.Experiment) uint32 {
 	return uint32(e.Repeat)
 }
 
-// plannedRuns counts each suggestion as often as it is run.
-func plannedRuns(e *config.Experiment) int64 {
-	if n := plannedTrials(e); n < 0 || e.Repeat <= 1 {
+// Runs counts each suggestion as often as it is run.
+func Runs(e *config.Experiment) int64 {
+	if n := Trials(e); n < 0 || e.Repeat <= 1 {
 		return n
 	}
-	return plannedTrials(e) * e.Repeat
+	return Trials(e) * e.Repeat
 }
 
 // stopOf has the rules that the core compares by itself; the others are in
@@ -121,4 +125,13 @@ func stopOf(e *config.Experiment) core.StopRules {
 		}
 	}
 	return s
+}
+
+// SchedulerNames are for messages.
+func SchedulerNames(e *config.Experiment) string {
+	var names []string
+	for _, ref := range e.Schedulers() {
+		names = append(names, ref.Name)
+	}
+	return strings.Join(names, " with ")
 }

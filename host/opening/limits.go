@@ -1,4 +1,4 @@
-package host
+package opening
 
 import (
 	"cmp"
@@ -12,39 +12,39 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// limit is the deadline of a plugin's call; 0: there is none. What the file says
+// Limit is the deadline of a plugin's call; 0: there is none. What the file says
 // comes first; a WASM module has sandbox.call_timeout, a bundled plugin more time.
-func (o *opener) limit(kind sdk.Kind, ref config.PluginRef, c deadlines.Call) time.Duration {
-	set := o.experiment.Deadlines[c]
+func (o *Opener) Limit(kind sdk.Kind, ref config.PluginRef, c deadlines.Call) time.Duration {
+	set := o.Experiment.Deadlines[c]
 	switch {
-	case o.alone, o.direct && o.isBundled(kind, ref):
+	case o.Alone, o.Direct && o.IsBundled(kind, ref):
 		return 0
-	case o.timeout > 0 || set > 0:
-		return cmp.Or(o.timeout, set)
+	case o.Timeout > 0 || set > 0:
+		return cmp.Or(o.Timeout, set)
 	case o.isModule(kind, ref):
 		return o.moduleLimit(c)
-	case o.isBundled(kind, ref):
-		return max(deadlines.Bundled, o.experiment.Deadlines.Of(c))
+	case o.IsBundled(kind, ref):
+		return max(deadlines.Bundled, o.Experiment.Deadlines.Of(c))
 	}
-	return o.experiment.Deadlines.Of(c)
+	return o.Experiment.Deadlines.Of(c)
 }
 
-func (o *opener) moduleLimit(c deadlines.Call) time.Duration {
+func (o *Opener) moduleLimit(c deadlines.Call) time.Duration {
 	if c == deadlines.Start {
 		return sandbox.StartTimeout
 	}
-	return cmp.Or(o.experiment.Sandbox.CallTimeout, o.experiment.Deadlines.Of(c))
+	return cmp.Or(o.Experiment.Sandbox.CallTimeout, o.Experiment.Deadlines.Of(c))
 }
 
 // watch tells the user of a call that has not been answered for a while, and when
 // it will be given up.
-func (o *opener) watch(kind sdk.Kind, ref config.PluginRef, c deadlines.Call, limit time.Duration) (end func()) {
+func (o *Opener) watch(kind sdk.Kind, ref config.PluginRef, c deadlines.Call, limit time.Duration) (end func()) {
 	if limit == 0 {
 		return func() {}
 	}
 	after := deadlines.Notice(limit)
-	stop := o.clock.AfterFunc(after, func() {
-		o.log.Once(fmt.Sprintf("overdue %s %s %s", kind, ref.Name, c), overdue(kind, ref, c, after, limit))
+	stop := o.Clock.AfterFunc(after, func() {
+		o.Log.Once(fmt.Sprintf("overdue %s %s %s", kind, ref.Name, c), overdue(kind, ref, c, after, limit))
 	})
 	return func() { stop() }
 }
@@ -55,7 +55,8 @@ func overdue(kind sdk.Kind, ref config.PluginRef, c deadlines.Call, after, limit
 	if kind != sdk.KindTrainable && c != deadlines.Start {
 		then = fmt.Sprintf("it is restarted after %s, and given up the third time", deadlines.Text(limit))
 	}
-	return fmt.Sprintf("%s %q has not answered %s for %s; %s (deadlines.%s)", kind, ref.Name, callName(c), deadlines.Text(after), then, c)
+	return fmt.Sprintf("%s %q has not answered %s for %s; %s (deadlines.%s)", kind, ref.Name, callName(c),
+		deadlines.Text(after), then, c)
 }
 
 // callName is a call as plugins' authors know it.
@@ -69,9 +70,10 @@ func callName(c deadlines.Call) string {
 	return string(c[0]-'a'+'A') + string(c[1:])
 }
 
-// opened makes a call to open a plugin, within its deadline.
-func opened[T any](ctx context.Context, o *opener, kind sdk.Kind, ref config.PluginRef, c deadlines.Call, open func(context.Context) (T, error)) (T, error) {
-	limit := o.limit(kind, ref, c)
+// Opened makes a call to open a plugin, within its deadline.
+func Opened[T any](ctx context.Context, o *Opener, kind sdk.Kind, ref config.PluginRef, c deadlines.Call,
+	open func(context.Context) (T, error)) (T, error) {
+	limit := o.Limit(kind, ref, c)
 	defer o.watch(kind, ref, c, limit)()
 	ctx, cancel := deadlines.Within(ctx, limit)
 	defer cancel()

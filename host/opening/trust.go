@@ -1,27 +1,19 @@
-package host
+package opening
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/tunehost/tunehost/host/config"
-	"github.com/tunehost/tunehost/host/loading"
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
 	"github.com/tunehost/tunehost/host/plugin/finder"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// foreign says whether a plugin does not come with this program: to look at an
+// Foreign says whether a plugin does not come with this program: to look at an
 // experiment must not run somebody's code.
-func foreign(plugins *bundled.Registry, kind sdk.Kind, ref config.PluginRef) bool {
+func Foreign(plugins *bundled.Registry, kind sdk.Kind, ref config.PluginRef) bool {
 	return finder.IsPath(ref.Name) || plugins.Lookup(kind, ref.Name) == nil
-}
-
-// UsesOwnPlugins says whether an experiment uses a plugin that is not bundled: its user may
-// have to repair it.
-func UsesOwnPlugins(plugins *bundled.Registry, e *config.Experiment) bool {
-	return slices.ContainsFunc(refsOf(e), func(u loading.Use) bool { return foreign(plugins, u.Kind, u.Ref) })
 }
 
 // untrustedError is the refusal to start a plugin that is not bundled.
@@ -31,7 +23,8 @@ type untrustedError struct {
 }
 
 func (e *untrustedError) Error() string {
-	return fmt.Sprintf("%s: the %s %q does not come with tunehost, and this command would run its code: --trust, if you have read it and trust it",
+	return fmt.Sprintf("%s: the %s %q does not come with tunehost, and this command would run its code: --trust, if "+
+		"you have read it and trust it",
 		e.ref.Pos, e.kind, e.ref.Name)
 }
 

@@ -1,4 +1,4 @@
-package host
+package opening
 
 import (
 	"errors"
@@ -11,33 +11,34 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// retelling tells a plugin again what it was told: it goes through the record from its beginning, beside the experiment
-// that lives.
-type retelling struct {
-	past   past
-	encode func([]byte) (space.Point, error)
+// Retelling tells a plugin again what it was told: it goes through the record from its
+// beginning, beside the experiment that lives.
+type Retelling struct {
+	Past Past
+	// Encode finds the point of a trial's parameters.
+	Encode func([]byte) (space.Point, error)
 }
 
-// past opens the record from its beginning; it may be growing.
-type past func() (*history.History, error)
+// Past opens the record from its beginning; it may be growing.
+type Past func() (*history.History, error)
 
-// pastIn is the past of the experiment whose record is in a directory.
-func pastIn(dir string) past { return func() (*history.History, error) { return history.Open(dir) } }
+// PastIn is the Past of the experiment whose record is in a directory.
+func PastIn(dir string) Past { return func() (*history.History, error) { return history.Open(dir) } }
 
 const retoldAtATime = 1000
 
-// tell is a plugin.History for listeners of one kind.
-func (r *retelling) tell(to core.Audience, traits func() sdk.Traits) plugin.History {
+// Tell is a plugin.History for listeners of one kind.
+func (r *Retelling) Tell(to core.Audience, traits func() sdk.Traits) plugin.History {
 	return func(after, through uint64, tell func([]sdk.Event) error) error {
 		if after >= through {
 			return nil
 		}
-		h, err := r.past()
+		h, err := r.Past()
 		if err != nil {
 			return err
 		}
 		t := retold{after: after, through: through, tell: tell,
-			translate: &translation.Translator{Machine: h.Machine(), Encode: r.encode}}
+			translate: &translation.Translator{Machine: h.Machine(), Encode: r.Encode}}
 		t.listener = translation.Listener{To: to, Traits: traits(), Hear: t.add}
 		if err := errors.Join(h.Each(t.hear), h.Close()); err != nil {
 			return err

@@ -3,10 +3,8 @@ package host
 import (
 	"context"
 	"errors"
-	"reflect"
 	"testing"
 
-	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
@@ -49,20 +47,5 @@ func TestInterruptedWhileAsked(t *testing.T) {
 	t.Cleanup(func() { close(asked) })
 	if ended, err := Run(ctx, o); !errors.Is(err, context.Canceled) {
 		t.Fatalf("%+v, %v", ended, err)
-	}
-}
-
-// An output that the file does not name keeps its usual file.
-func TestLogOption(t *testing.T) {
-	for log, want := range map[config.Log]any{
-		{}:                         false,
-		{On: true}:                 true,
-		{On: true, Stdout: "o"}:    map[string]string{"stdout": "o", "stderr": "stderr"},
-		{On: true, Stderr: "e"}:    map[string]string{"stdout": "stdout", "stderr": "e"},
-		{Stdout: "o", Stderr: "e"}: false,
-	} {
-		if got := logOption(log); !reflect.DeepEqual(got, want) {
-			t.Errorf("%+v: %v", log, got)
-		}
 	}
 }

@@ -1,0 +1,375 @@
+// Package opening starts the plugins that an experiment names, in processes or in this
+// one, and has them take up what they were told by earlier hosts.
+package opening
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/clock"
+	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/deadlines"
+	"github.com/tunehost/tunehost/host/demand"
+	"github.com/tunehost/tunehost/host/hostlog"
+	"github.com/tunehost/tunehost/host/loading"
+	"github.com/tunehost/tunehost/host/local"
+	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/host/plugin/bundled"
+	"github.com/tunehost/tunehost/host/plugin/folder"
+	"github.com/tunehost/tunehost/host/plugin/inproc"
+	"github.com/tunehost/tunehost/host/plugin/process"
+	"github.com/tunehost/tunehost/host/seeds"
+	"github.com/tunehost/tunehost/host/snapshots"
+	"github.com/tunehost/tunehost/host/spec"
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/wire"
+)
+
+// Opener starts the plugins that an experiment names.
+type Opener struct {
+	Experiment    *config.Experiment
+	Seed          uint64
+	Bundled       *bundled.Registry
+	Loader        *loading.Loader
+	BaseDir       string // of the experiment file
+	Log           *hostlog.Log
+	LogPath       string
+	Clock         clock.Clock
+	Mark          string            // of what this host starts
+	Capacity      map[string]string // what there was in all
+	Planned       *int64            // trials, where they are not those of the file
+	Timeout       time.Duration     // of every call; 0: each has its own
+	Run           string            // its id
+	Shelf         snapshots.Shelf   // nil: no snapshots are kept
+	SnapshotEvery uint64
+	// InProcess runs bundled plugins without a process of their own; Direct, without
+	// deadlines too; Alone, also in one goroutine.
+	InProcess, Direct, Alone bool
+	// Trusted lets plugins be started that are not bundled.
+	Trusted bool
+}
+
+// isModule says whether a plugin is a WASM module.
+func (o *Opener) isModule(kind sdk.Kind, ref config.PluginRef) bool {
+	p, err := o.Loader.Load(kind, ref)
+	return err == nil && p.Transport() == string(folder.WASM)
+}
+
+// IsBundled says whether a plugin comes with this program.
+func (o *Opener) IsBundled(kind sdk.Kind, ref config.PluginRef) bool {
+	p, err := o.Loader.Load(kind, ref)
+	return err == nil && p.Bundled != nil
+}
+
+// Start starts one plugin.
+func (o *Opener) Start(ctx context.Context, kind sdk.Kind, ref config.PluginRef, env []string) (plugin.Plugin, error) {
+	if !o.Trusted && Foreign(o.Bundled, kind, ref) {
+		return nil, &untrustedError{kind, ref}
+	}
+	p, err := o.Loader.Load(kind, ref)
+	if err != nil {
+		return nil, err
+	}
+	limit := o.Limit(kind, ref, deadlines.Start)
+	defer o.watch(kind, ref, deadlines.Start, limit)()
+	configured := func(c process.Config) process.Config {
+		c.StartTimeout = limit
+		return o.configured(c, env)
+	}
+	if p.Bundled != nil {
+		return o.startBundled(ctx, kind, ref.Name, configured)
+	}
+	return p.Start(ctx, o.Bundled, o.BaseDir, configured, o.Experiment.Sandbox)
+}
+
+func (o *Opener) startBundled(ctx context.Context, kind sdk.Kind, name string,
+	configured func(process.Config) process.Config) (plugin.Plugin, error) {
+	switch {
+	case o.Direct:
+		return inproc.Direct(o.Bundled.Lookup(kind, name))
+	case o.InProcess:
+		return inproc.New(o.Bundled.Lookup(kind, name))
+	}
+	c, _ := o.Bundled.Config(kind, name)
+	// The one that starts programs finds also those that have left their group
+	// and cleared their environment, if it is given the time.
+	c.Outlives = kind == sdk.KindTrainable && name == commandPlugin
+	return process.Start(ctx, configured(c))
+}
+
+func (o *Opener) configured(c process.Config, env []string) process.Config {
+	name := string(c.Kind) + " " + c.Name
+	c.Wear = local.TagOf(o.Mark).Wear
+	c.Env, c.LogPath = append(slices.Clone(env), local.MarkVariable+"="+o.Mark), o.LogPath
+	c.Log = func(l process.Line) { o.logLine(name, l) }
+	return c
+}
+
+// logLine keeps a plugin's line in the log, with its tracebacks below it.
+func (o *Opener) logLine(name string, l process.Line) {
+	args := []any{"plugin", name}
+	for _, t := range l.Traces {
+		args = append(args, t.Name, strings.Join(t.Lines, "\n"))
+	}
+	switch l.Level {
+	case "error":
+		o.Log.Error(l.Text, args...)
+	case "warn":
+		o.Log.Warn(l.Text, args...)
+	default:
+		o.Log.Debug(l.Text, args...)
+	}
+}
+
+// Problem is what a plugin is told of the experiment when it is opened.
+func (o *Opener) Problem(use seeds.Purpose) sdk.Problem {
+	e := o.Experiment
+	planned := spec.Trials(e)
+	if o.Planned != nil {
+		planned = *o.Planned
+	}
+	if use == seeds.Scheduler && planned > 0 {
+		planned *= max(e.Repeat, 1) // it sees each run
+	}
+	p := sdk.Problem{Space: e.Space, Seed: seeds.For(o.Seed, use, 0), Trials: int(max(planned, 0)),
+		Concurrency: int(e.Concurrency)}
+	for _, x := range e.Objectives {
+		p.Objectives = append(p.Objectives, sdk.Objective{Metric: x.Metric, Mode: sdk.Mode(x.Mode)})
+	}
+	if r, err := demand.Of(e); err == nil && len(r.Bundles()) == 1 {
+		p.Request = demand.Sum(r)
+	}
+	if len(o.Capacity) > 0 {
+		p.Capacity, _ = json.Marshal(o.Capacity) // of texts: it cannot fail
+	}
+	return p
+}
+
+func (o *Opener) supervision(kind sdk.Kind, ref config.PluginRef, h *Retelling, to core.Audience,
+	traits func() sdk.Traits) plugin.Supervision {
+	return plugin.Supervision{
+		Name: fmt.Sprintf("%s %q", kind, ref.Name), Now: o.Clock.Now, History: h.Tell(to, traits),
+		Limit:     func(c deadlines.Call) time.Duration { return o.Limit(kind, ref, c) },
+		Watch:     func(c deadlines.Call, limit time.Duration) func() { return o.watch(kind, ref, c, limit) },
+		Restarted: o.restarted(),
+		Forgot:    func(err error) { o.Log.Info("its snapshot is not used: " + err.Error()) },
+	}
+}
+
+// restarted tells the user of a failure, at length only where it is another one.
+func (o *Opener) restarted() func(error) {
+	said := ""
+	return func(err error) {
+		text := "it is restarted with what it knew: " + err.Error()
+		if text == said {
+			o.Log.Info(text)
+			text = "it is restarted with what it knew: the same has happened again"
+		} else {
+			said = text
+		}
+		o.Log.Warn(text)
+	}
+}
+
+// snapshots finds those of a plugin; what they are of is the run, the plugin, its
+// program, its options and its problem.
+func (o *Opener) snapshots(kind sdk.Kind, use seeds.Purpose, refs ...config.PluginRef) *snapshots.Snapshots {
+	problem, err := proto.MarshalOptions{Deterministic: true}.Marshal(wire.ProblemToProto(o.Problem(use)))
+	if err != nil {
+		problem = []byte(err.Error()) // a name that is no text; it is the same the next time
+	}
+	h := sha256.New()
+	part := func(b []byte) { fmt.Fprintf(h, "%d %s ", len(b), b) }
+	part([]byte(o.Run))
+	for _, ref := range refs {
+		part([]byte(kind))
+		part([]byte(ref.Name))
+		part([]byte(o.program(kind, ref)))
+		part(ref.Options)
+	}
+	part(problem)
+	return snapshots.New(o.Shelf, kind, hex.EncodeToString(h.Sum(nil)), o.SnapshotEvery, o.Log)
+}
+
+// program tells one release of a plugin from the next.
+func (o *Opener) program(kind sdk.Kind, ref config.PluginRef) string {
+	p, err := o.Loader.Load(kind, ref)
+	if err != nil {
+		return "" // it will not start, either
+	}
+	return p.Release()
+}
+
+// Searcher opens the searcher, told of everything up to an observation.
+func (o *Opener) Searcher(ctx context.Context, h *Retelling, through uint64,
+	kept *snapshots.Snapshots) (s plugin.Searcher, err error) {
+	ref := o.Experiment.Searcher
+	var traits sdk.Traits
+	care := o.supervision(sdk.KindSearcher, ref, h, core.ToSearcher, func() sdk.Traits { return traits })
+	care.Through = through
+	care.Snapshot, care.SnapshotAt = kept.Newest(through)
+	return plugin.SuperviseSearcher(ctx, care, func(ctx context.Context, snapshot []byte) (plugin.Searcher, error) {
+		p, err := o.Start(ctx, sdk.KindSearcher, ref, nil)
+		if err != nil {
+			return nil, err
+		}
+		s, err := Opened(ctx, o, sdk.KindSearcher, ref, deadlines.Open,
+			func(ctx context.Context) (plugin.Searcher, error) {
+				return p.OpenSearcher(ctx, o.Problem(seeds.Searcher), ref.Options, snapshot)
+			})
+		if err != nil {
+			_ = p.Close()
+			return nil, Placed(ref, err)
+		}
+		traits = s.Traits()
+		return s, nil
+	})
+}
+
+// Placed says where in the file the plugin is that refused its options.
+func Placed(ref config.PluginRef, err error) error {
+	if plugin.FailureOf(err) == plugin.Refused {
+		return fmt.Errorf("%s: %w", ref.Pos, err)
+	}
+	return err
+}
+
+// Trainable starts a process of the trainable that may use the devices.
+func (o *Opener) Trainable(ctx context.Context, devices []string) (plugin.Trainer, error) {
+	ref, options, err := o.TrainableRef()
+	if err != nil {
+		return nil, err
+	}
+	p, err := o.Start(ctx, sdk.KindTrainable, ref, []string{"CUDA_VISIBLE_DEVICES=" + strings.Join(devices, ",")})
+	if err != nil {
+		return nil, err
+	}
+	t, err := Opened(ctx, o, sdk.KindTrainable, ref, deadlines.Load, func(ctx context.Context) (plugin.Trainer, error) {
+		return p.OpenTrainable(ctx, options)
+	})
+	if err != nil {
+		_ = p.Close()
+		return nil, Placed(ref, err)
+	}
+	return t, nil
+}
+
+// commandPlugin is the bundled trainable that runs the user's program.
+const commandPlugin = "command"
+
+// TrainableRef is the trainable plugin and its options; a command is the
+// trainable of that name.
+func (o *Opener) TrainableRef() (config.PluginRef, []byte, error) {
+	t := o.Experiment.Trainable
+	if t.Plugin != nil {
+		return *t.Plugin, t.Plugin.Options, nil
+	}
+	options, err := json.Marshal(o.commandOptions())
+	return config.PluginRef{Name: commandPlugin, Options: options, Pos: o.Experiment.PosOf("trainable")}, options, err
+}
+
+func (o *Opener) commandOptions() map[string]any {
+	e, t := o.Experiment, o.Experiment.Trainable
+	var objectives []string
+	for _, x := range e.Objectives {
+		objectives = append(objectives, x.Metric)
+	}
+	metrics := map[string]string{}
+	for name, re := range t.Metrics {
+		metrics[name] = re.String()
+	}
+	return map[string]any{"command": t.Command, "env": orEmpty(t.Env), "inherit_env": t.InheritEnv,
+		"environ": os.Environ(),
+		"metrics": metrics, "objectives": objectives, "parameters": e.ParameterNames(),
+		"cwd": t.CWD, "log": logOption(e.Log), "deadline": t.Deadline.Seconds(), "base_dir": o.BaseDir,
+		"workers": e.Placement != nil && e.Placement.Workers}
+}
+
+func orEmpty(m map[string]string) map[string]string {
+	if m == nil {
+		return map[string]string{}
+	}
+	return m
+}
+
+// logOption is where a program's output goes, as the command trainable takes it.
+func logOption(l config.Log) any {
+	if !l.On || l.Stdout == "" && l.Stderr == "" {
+		return l.On
+	}
+	stdout, stderr := l.Files()
+	return map[string]string{"stdout": stdout, "stderr": stderr}
+}
+
+// Plugins are those of an experiment, opened.
+type Plugins struct {
+	Searcher  plugin.Searcher
+	Scheduler plugin.Scheduler
+	Trainer   plugin.Trainer // nil: the caller trains
+	// Searched and Scheduled are their snapshots; Told is the last event that
+	// the searcher was told when it was opened.
+	Searched, Scheduled *snapshots.Snapshots
+	Told                uint64
+}
+
+// Open opens the plugins of an experiment: the searcher is told of what has happened up to
+// the observation told, the scheduler up to decided.
+func (o *Opener) Open(ctx context.Context, h *Retelling, told, decided uint64) (p Plugins, err error) {
+	p.Told = told
+	p.Searched = o.snapshots(sdk.KindSearcher, seeds.Searcher, o.Experiment.Searcher)
+	p.Scheduled = o.snapshots(sdk.KindScheduler, seeds.Scheduler, o.Experiment.Schedulers()...)
+	var wait sync.WaitGroup
+	var errs [3]error
+	begin := wait.Go
+	if o.Alone {
+		begin = func(f func()) { f() }
+	}
+	begin(func() { p.Searcher, errs[0] = o.Searcher(ctx, h, told, p.Searched) })
+	begin(func() { p.Scheduler, errs[1] = o.Scheduler(ctx, h, decided, p.Scheduled) })
+	if o.Experiment.Trainable != nil {
+		begin(func() { p.Trainer, errs[2] = o.Trainable(ctx, nil) })
+	}
+	wait.Wait()
+	for _, err := range errs {
+		if err != nil {
+			p.Close()
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+// Traits are what the plugins say about themselves.
+func (p *Plugins) Traits() spec.Traits {
+	t := spec.Traits{Searcher: p.Searcher.Traits(), Scheduler: p.Scheduler.Traits()}
+	if p.Trainer != nil {
+		t.Trainable = p.Trainer.Traits()
+	}
+	return t
+}
+
+// Close closes them all.
+func (p *Plugins) Close() {
+	var wait sync.WaitGroup
+	if p.Searcher != nil {
+		wait.Go(func() { _ = p.Searcher.Close() })
+	}
+	if p.Scheduler != nil {
+		wait.Go(func() { _ = p.Scheduler.Close() })
+	}
+	if p.Trainer != nil {
+		wait.Go(func() { _ = p.Trainer.Close() })
+	}
+	wait.Wait()
+}
