@@ -101,18 +101,22 @@ func TestQuickFinds(t *testing.T) {
 	drawn := func(p sdk.Problem) space.Point { return p.Space.Draw(rand.New(rand.NewPCG(rand.Uint64(), 1))) }
 	for want, value := range map[string]any{
 		`a name of lower case letters, digits and dashes; saw "X Y"`: withInfo(func(i *sdk.Info) { i.Name = "X Y" }),
-		"want a version":                           withInfo(func(i *sdk.Info) { i.Version = "" }),
-		"want a summary":                           withInfo(func(i *sdk.Info) { i.Summary = "" }),
-		"want a JSON Schema":                       withInfo(func(i *sdk.Info) { i.Options = []byte("{") }),
-		`"additionalProperties": false; saw`:       withInfo(func(i *sdk.Info) { i.Options = []byte(`{"type": "object"}`) }),
-		`a default for each option`:                withInfo(func(i *sdk.Info) { i.Options = options(`"description": "d"`) }),
-		"a description for each option; saw none":  withInfo(func(i *sdk.Info) { i.Options = options(`"default": 1`) }),
-		"want defaults that fit the schema":        withInfo(func(i *sdk.Info) { i.Options = options(`"default": "a", "type": "integer", "description": "d"`) }),
+		"want a version":                          withInfo(func(i *sdk.Info) { i.Version = "" }),
+		"want a summary":                          withInfo(func(i *sdk.Info) { i.Summary = "" }),
+		"want a JSON Schema":                      withInfo(func(i *sdk.Info) { i.Options = []byte("{") }),
+		`"additionalProperties": false; saw`:      withInfo(func(i *sdk.Info) { i.Options = []byte(`{"type": "object"}`) }),
+		`a default for each option`:               withInfo(func(i *sdk.Info) { i.Options = options(`"description": "d"`) }),
+		"a description for each option; saw none": withInfo(func(i *sdk.Info) { i.Options = options(`"default": 1`) }),
+		"want defaults that fit the schema": withInfo(func(i *sdk.Info) {
+			i.Options = options(`"default": "a", "type": "integer", "description": "d"`)
+		}),
 		"searcher/deterministic/instances: want":   searcher(drawn),
 		"searcher/deterministic/instances: want a": searcher(func(sdk.Problem) space.Point { return space.Point{2, 1, 0} }),
 		"scheduler/decisions/reasons":              scheduler(""),
-		"trainable/runs/start-to-end: want":        trainable(func(context.Context, sdk.Run) error { return errors.New("oh") }),
-		"saw the trial ended without one":          trainable(func(context.Context, sdk.Run) error { return nil }),
+		"trainable/runs/start-to-end: want": trainable(func(context.Context, sdk.Run) error {
+			return errors.New("oh")
+		}),
+		"saw the trial ended without one": trainable(func(context.Context, sdk.Run) error { return nil }),
 	} {
 		bad := strings.Join(quick(t, kindOf(value), value), "\n")
 		if !strings.Contains(bad, want) {

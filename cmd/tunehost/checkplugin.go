@@ -92,7 +92,9 @@ func (a *app) tryAs(ctx context.Context, info sdk.Info, open conformance.Open, o
 type several interface{ Infos() []sdk.Info }
 
 // infosOf starts a plugin and asks it what it is.
-func infosOf(ctx context.Context, start func(context.Context, sdk.Kind) (plugin.Plugin, error), kind sdk.Kind) ([]sdk.Info, error) {
+func infosOf(
+	ctx context.Context, start func(context.Context, sdk.Kind) (plugin.Plugin, error), kind sdk.Kind,
+) ([]sdk.Info, error) {
 	p, err := start(ctx, kind)
 	if err != nil {
 		return nil, err

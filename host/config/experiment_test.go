@@ -233,17 +233,22 @@ func TestUnset(t *testing.T) {
 
 const asha = `{"type": "object", "additionalProperties": false, "properties": {
 	"max": {"type": "integer", "minimum": 1}, "eta": {"type": "number", "exclusiveMinimum": 1},
-	"mode": {"enum": ["stop", "promote"]}, "deep": {"type": "object", "additionalProperties": false, "properties": {"inner": {"type": "string"}}}},
+	"mode": {"enum": ["stop", "promote"]}, "steps": {"type": "array", "items": {"type": "integer", "maximum": 2147483647}},
+	"log": {"oneOf": [{"type": "boolean"}, {"type": "string"}]}, "most": {"type": "integer", "maximum": 9007199254740992},
+	"deep": {"type": "object", "additionalProperties": false, "properties": {"inner": {"type": "string"}}}},
 	"required": ["max"]}`
 
 func TestCheckOptions(t *testing.T) {
 	for options, want := range map[string]string{
 		`max: 27`:                         "",
-		`max: 0`:                          `x.yaml:1:32: option "max" of asha: found the number 0, expected at least 1`,
-		`max: many`:                       `x.yaml:1:32: option "max" of asha: found the text "many", expected a whole number`,
+		`max: 0`:                          `x.yaml:1:32: option "max" of asha: found the number 0, expected a whole number from 1`,
+		`max: many`:                       `x.yaml:1:32: option "max" of asha: found the text "many", expected a whole number from 1`,
+		`max: 3, steps: [1, 2147483648]`:  `x.yaml:1:46: option "steps.1" of asha: found the number 2147483648, expected a whole number at most 2147483647`,
+		`max: 3, log: 7`:                  `x.yaml:1:40: option "log" of asha: found the number 7, expected true or false or a text`,
+		`max: 3, most: 9007199254740993`:  `x.yaml:1:41: option "most" of asha: found the number 9007199254740993, expected at most 9007199254740992`,
 		`mxa: 3`:                          `x.yaml:1:21: options of asha: max missing|x.yaml:1:27: unknown option "mxa" of asha; did you mean "max"?`,
 		`max: 3, mode: stp`:               `x.yaml:1:41: option "mode" of asha: found the text "stp", expected stop or promote; did you mean "stop"?`,
-		`max: 3, eta: 1, deep: {iner: 3}`: `x.yaml:1:40: option "eta" of asha: found the number 1, expected more than 1|x.yaml:1:50: unknown option "iner" of asha; did you mean "inner"?`,
+		`max: 3, eta: 1, deep: {iner: 3}`: `x.yaml:1:40: option "eta" of asha: found the number 1, expected a number above 1|x.yaml:1:50: unknown option "iner" of asha; did you mean "inner"?`,
 	} {
 		e := parse(t, "scheduler: {plugin: asha, "+options+"}")
 		var got []string

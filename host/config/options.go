@@ -3,6 +3,7 @@ package config
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	wrong "github.com/santhosh-tekuri/jsonschema/v6/kind"
 	"github.com/tunehost/tunehost/host/nearest"
+	options "github.com/tunehost/tunehost/plugins/sdk/option"
 )
 
 // PluginRef names a plugin and its options.
@@ -170,29 +172,63 @@ func (o *optionErrors) one(e *jsonschema.ValidationError) {
 			o.unknown(path, name)
 		}
 	case *wrong.Type:
-		o.fail(at, "%s: %s, expected %s", option, found, strings.Join(typeWords(k.Want), " or "))
+		o.fail(at, "%s: %s, expected %s", option, found, o.words(path, strings.Join(typeWords(k.Want), " or ")))
 	case *wrong.Enum:
 		words := enumWords(k.Want)
 		o.fail(at, "%s: %s, expected %s%s", option, found, list(words, 12), nearest.Hint(fmt.Sprint(k.Got), words))
 	case *wrong.Required:
 		o.fail(at, "%s: %s missing", option, strings.Join(k.Missing, ", "))
-	case *wrong.Minimum:
-		want, _ := k.Want.Float64()
-		o.fail(at, "%s: %s, expected at least %v", option, found, want)
 	case *wrong.Maximum:
-		want, _ := k.Want.Float64()
-		o.fail(at, "%s: %s, expected at most %v", option, found, want)
-	case *wrong.ExclusiveMinimum:
-		want, _ := k.Want.Float64()
-		o.fail(at, "%s: %s, expected more than %v", option, found, want)
+		// Words leave out bounds that only computers have.
+		if want, _ := k.Want.Float64(); want >= options.MaxInt {
+			o.fail(at, "%s: %s, expected at most %s", option, found, k.Want.RatString())
+			return
+		}
+		o.fail(at, "%s: %s, expected %s", option, found, o.words(path, "less"))
+	case *wrong.Minimum, *wrong.ExclusiveMinimum:
+		o.fail(at, "%s: %s, expected %s", option, found, o.words(path, "more"))
 	case *wrong.ExclusiveMaximum:
-		want, _ := k.Want.Float64()
-		o.fail(at, "%s: %s, expected less than %v", option, found, want)
+		o.fail(at, "%s: %s, expected %s", option, found, o.words(path, "less"))
 	case *wrong.OneOf, *wrong.AnyOf:
-		o.fail(at, "%s: %s, which is none of the forms that it may have", option, found)
+		o.fail(at, "%s: %s, expected %s", option, found, o.words(path, "one of the forms that it may have"))
 	default:
 		o.fail(at, "%s: %s: %s", option, found, e.ErrorKind.LocalizedString(printer))
 	}
+}
+
+// words says what the schema allows at a path; otherwise is for schemas that are too clever
+// for that.
+func (o *optionErrors) words(path []string, otherwise string) string {
+	at := schemaAt(o.schema, path)
+	if at == nil {
+		return otherwise
+	}
+	text, err := json.Marshal(at)
+	if words := options.Words(text); err == nil && words != "anything" {
+		return words
+	}
+	return otherwise
+}
+
+// schemaAt is the schema of the value at a path of keys and indices; nil where it is not
+// to be found so simply.
+func schemaAt(schema []byte, path []string) map[string]any {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
+	if err != nil {
+		return nil
+	}
+	at, _ := doc.(map[string]any)
+	for _, step := range path {
+		properties, _ := at["properties"].(map[string]any)
+		next, _ := properties[step].(map[string]any)
+		for _, key := range []string{"items", "additionalProperties"} {
+			if next == nil {
+				next, _ = at[key].(map[string]any)
+			}
+		}
+		at = next
+	}
+	return at
 }
 
 // typeWords says types of JSON in the words of the experiment file.
@@ -255,16 +291,7 @@ var optionsElsewhere = map[string]string{
 
 // schemaKeys are the properties that a schema declares at a path of properties.
 func schemaKeys(schema []byte, path []string) []string {
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
-	if err != nil {
-		return nil
-	}
-	at, _ := doc.(map[string]any)
-	for _, step := range path {
-		properties, _ := at["properties"].(map[string]any)
-		at, _ = properties[step].(map[string]any)
-	}
-	properties, _ := at["properties"].(map[string]any)
+	properties, _ := schemaAt(schema, path)["properties"].(map[string]any)
 	var names []string
 	for name := range properties {
 		names = append(names, name)

@@ -16,6 +16,7 @@ import (
 	"github.com/tunehost/tunehost/host/plugin/internal/suite"
 	"github.com/tunehost/tunehost/host/plugin/process"
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/samples/reporter/lines"
 	"github.com/tunehost/tunehost/plugins/sdk/serve"
 )
 
@@ -99,6 +100,7 @@ var programs = map[string]func(){
 	},
 	"bad-host": host,
 	"talker":   talk,
+	"lines":    func() { serve.Reporter(lines.Plugin) },
 }
 
 // serveAnd serves a trainable whose process does not end when it is told to.

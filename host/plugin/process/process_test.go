@@ -323,6 +323,10 @@ func TestKinds(t *testing.T) {
 	if _, err := p.OpenTrainable(t.Context(), nil); err != nil {
 		t.Error(err)
 	}
+	infos = startConfig(t, self(t, "", "lines")).Infos()
+	if len(infos) != 1 || infos[0].Kind != sdk.KindReporter || infos[0].Name != "lines" {
+		t.Errorf("infos of a reporter = %+v", infos)
+	}
 	c = self(t, sdk.KindSearcher, "bad-shutdown")
 	wantNotStarted(t, c, "is not a searcher")
 }

@@ -62,7 +62,9 @@ func open(p sdk.Problem, data []byte) (sdk.Scheduler, sdk.Traits, error) {
 	if err != nil {
 		return nil, sdk.Traits{}, err
 	}
-	s := &scheduler{options: o, objective: compared, seed: p.Seed, crowd: hold.NewCrowd(p.Trials), brackets: makeBrackets(o)}
+	s := &scheduler{
+		options: o, objective: compared, seed: p.Seed, crowd: hold.NewCrowd(p.Trials), brackets: makeBrackets(o),
+	}
 	return s, sdk.Traits{RunAhead: 1, Saves: o.Type == promotion}, nil
 }
 

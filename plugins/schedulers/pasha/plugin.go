@@ -59,7 +59,9 @@ func open(p sdk.Problem, data []byte) (sdk.Scheduler, sdk.Traits, error) {
 
 func newScheduler(p sdk.Problem, o options, compared objective.Objective) *scheduler {
 	at := rung.Ladder(o.Grace, o.Max, o.Factor)
-	s := &scheduler{options: o, objective: compared, crowd: hold.NewCrowd(p.Trials), at: at, rungs: make([]rung.Rung, len(at)), top: 1}
+	s := &scheduler{
+		options: o, objective: compared, crowd: hold.NewCrowd(p.Trials), at: at, rungs: make([]rung.Rung, len(at)), top: 1,
+	}
 	for i := range s.rungs {
 		s.rungs[i] = rung.New(int(o.Factor), 0)
 	}

@@ -65,7 +65,8 @@ func (o options) entries(s *space.Space) (all []entry, _ error) {
 	last := uint64(0)
 	for i, e := range o.Policy {
 		if e.Iteration <= last {
-			return nil, option.Wrong(fmt.Sprintf("policy.%d.iteration", i), e.Iteration, "more than %d, that of the one before", last)
+			name := fmt.Sprintf("policy.%d.iteration", i)
+			return nil, option.Wrong(name, e.Iteration, "more than %d, that of the one before", last)
 		}
 		params, err := s.Encode(e.Params)
 		if err == nil {

@@ -96,7 +96,8 @@ func TestDefaults(t *testing.T) {
 }
 
 func TestRead(t *testing.T) {
-	got, err := declared.Read([]byte(`{"int": -3.0, "count": 4294967295, "float": 1e3, "share": 0.5, "bool": false, "text": "", "name": "x",
+	got, err := declared.Read([]byte(`{"int": -3.0, "count": 4294967295, "float": 1e3, "share": 0.5,
+		"bool": false, "text": "", "name": "x",
 		"mode": "exact", "list": [], "sized": [9007199254740992], "map": {"a": "b"}, "limit": 3, "mode2": "fast",
 		"entries": [{"at": 2, "params": {"x": 1}}], "log": {"out": "all"}, "raw": "2GiB"}`))
 	limit, fast := 3.0, mode("fast")
@@ -106,10 +107,12 @@ func TestRead(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if again, err := declared.Read(declared.JSON(got)); err != nil || !reflect.DeepEqual(again.Map, got.Map) || *again.Limit != 3 {
+	again, err := declared.Read(declared.JSON(got))
+	if err != nil || !reflect.DeepEqual(again.Map, got.Map) || *again.Limit != 3 {
 		t.Errorf("%+v, %v", again, err)
 	}
-	if got, err = declared.Read([]byte(`{"log": false, "limit": null}`)); err != nil || got.Log != (files{}) || got.Limit != nil {
+	got, err = declared.Read([]byte(`{"log": false, "limit": null}`))
+	if err != nil || got.Log != (files{}) || got.Limit != nil {
 		t.Errorf("%+v, %v", got, err)
 	}
 	over, err := declared.ReadOver(want, []byte(`{"int": 7}`))
@@ -160,14 +163,16 @@ func TestMessages(t *testing.T) {
 			t.Errorf("%s:\n got %s\nwant %s", text, got, want)
 		}
 	}
-	if _, err := declared.Called("parameter").Read([]byte(`{"int": 101}`)); !strings.HasPrefix(err.Error(), `parameter "int" is`) {
+	_, err := declared.Called("parameter").Read([]byte(`{"int": 101}`))
+	if err == nil || !strings.HasPrefix(err.Error(), `parameter "int" is`) {
 		t.Error(err)
 	}
 	none := Declare(func(*struct{}) []Option { return nil })
 	if _, err := none.Read([]byte(`{"x": 1}`)); err == nil || err.Error() != `unknown option "x": there are none` {
 		t.Error(err)
 	}
-	if err := Wrong("grace", 500, "1 to max, which is %d", 100); err.Error() != `option "grace" is 500; allowed: 1 to max, which is 100` {
+	err = Wrong("grace", 500, "1 to max, which is %d", 100)
+	if err.Error() != `option "grace" is 500; allowed: 1 to max, which is 100` {
 		t.Error(err)
 	}
 }
@@ -202,7 +207,8 @@ func TestSchemaAndReadAgree(t *testing.T) {
 
 // drawValue is any JSON, often such that some option takes it.
 func drawValue(t *rapid.T, depth int) any {
-	simple := []any{nil, true, false, "", "fast", "x", 0.0, 1.0, -3.0, -4.0, 0.5, 9.0, 9.5, 100.0, 1 << 53, 1 << 54, -1 << 53, 1e300}
+	simple := []any{nil, true, false, "", "fast", "x", 0.0, 1.0, -3.0, -4.0, 0.5, 9.0, 9.5, 100.0,
+		1 << 53, 1 << 54, -1 << 53, 1e300}
 	draw := rapid.IntRange(0, 3).Draw(t, "form")
 	switch {
 	case draw == 0 && depth > 0:
@@ -310,9 +316,12 @@ func TestRowsOfOthers(t *testing.T) {
 	rows, err := Rows([]byte(`{"properties": {"a": true, "b": {"type": ["integer", "string"], "maximum": 7},
 		"c": {"type": "array", "items": false}, "d": {"type": "object", "additionalProperties": true}, "e": {"pattern": "x"},
 		"f": {"type": "array", "minItems": 2}, "g": {"type": "number", "exclusiveMinimum": 0}}}`))
-	want := []Row{{"a", "anything", "", ""}, {"b", "a whole number at most 7 or a text", "", ""}, {"c", "a list, each item anything", "", ""},
+	want := []Row{
+		{"a", "anything", "", ""}, {"b", "a whole number at most 7 or a text", "", ""},
+		{"c", "a list, each item anything", "", ""},
 		{"d", "a map, each value anything", "", ""}, {"e", "anything", "", ""}, {"f", "a list of at least 2", "", ""},
-		{"g", "a number above 0", "", ""}}
+		{"g", "a number above 0", "", ""},
+	}
 	if err != nil || !reflect.DeepEqual(rows, want) {
 		t.Errorf("%+v, %v", rows, err)
 	}
