@@ -31,7 +31,7 @@ result.
 iteration, results, failures, started, ended or time (the least first); with a - before it
 the other way round (--sort=-loss).
 --where takes an expression over parameters, metrics and number, trial, state,
-iteration, results, failures, error, reason.`,
+iteration, results, failures, error, reason, cause (the kind of reason, as in --json).`,
 		Example: `  tunehost trials results/digits --sort accuracy
   tunehost trials results/digits --where "state == 'ERROR' || lr > 0.1" --csv`,
 		Args: wants(1, 1),

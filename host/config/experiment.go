@@ -275,7 +275,7 @@ var (
 	BudgetVars = map[string]expr.Type{"time": expr.Float, "trials": expr.Int, "trials_failed": expr.Int, "results": expr.Int, "best": expr.Float}
 	// TrialVars are those of `trials --where`.
 	TrialVars = map[string]expr.Type{"trial": expr.Text, "number": expr.Int, "state": expr.Text, "iteration": expr.Int, "results": expr.Int,
-		"failures": expr.Int, "error": expr.Text, "reason": expr.Text}
+		"failures": expr.Int, "error": expr.Text, "reason": expr.Text, "cause": expr.Text}
 )
 
 // Where compiles the expression of `trials --where` over parameters, the last

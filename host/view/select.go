@@ -74,7 +74,8 @@ func (e *Experiment) values(t *Trial) expr.Values {
 	}
 	return expr.Values{Params: e.config.Values(t.Params), Metrics: metrics, Vars: map[string]any{
 		"trial": t.ID, "number": int64(t.Number), "state": t.State.String(), "iteration": int64(t.Iteration),
-		"results": int64(t.Results), "failures": int64(t.Failures), "error": t.Error, "reason": t.Reason}}
+		"results": int64(t.Results), "failures": int64(t.Failures), "error": t.Error, "reason": t.Reason,
+		"cause": t.Cause.Kind.String()}}
 }
 
 // ParamNames are the full names of parameters, in the order of the file:
