@@ -29,7 +29,6 @@ concurrency: 1
 		"checkpoint: {keep: 2}":          `checkpoint has no effect: trial 0 has made none`,
 		"checkpoint: {every: 2}":         `checkpoint.every has no effect: a program makes checkpoints when it likes`,
 		"checkpoint: {at_end: true}":     `checkpoint.at_end has no effect`,
-		"stop: {loss: 4}":                `stop: loss was at least 4 at the first result of trial 0, which stops it; where less is better write loss: {below: 4}`,
 	} {
 		o, seen := quick(t, file+add, command.Plugin())
 		finish(t, o)
@@ -37,6 +36,14 @@ concurrency: 1
 		warned, noted := strings.Count(text, "warning: "+o.File+":7:"), strings.Count(text, "note")
 		if !strings.Contains(text, want) || strings.Count(text, want) != 2 || noted == 0 || warned == 0 {
 			t.Errorf("%s: %q is there %d times:\n%s", add, want, strings.Count(text, want), text)
+		}
+	}
+	counted, said := quick(t, file+"stop: {loss: 4}", command.Plugin())
+	finish(t, counted)
+	for _, who := range []string{"trial 0", "4 trials"} { // the warning at the first one, and the summary
+		want := "stop: loss was at least 4 at the first result of " + who + ", and a trial stops there; where less is better write loss: {below: 4}"
+		if n := strings.Count(said.String(), want); n != 1 {
+			t.Errorf("%q is there %d times:\n%s", want, n, said.String())
 		}
 	}
 	o, seen := quick(t, file+"stop: {score: 2, loss: {below: 1}, time_since_restore: 1e9, when: iterations_since_restore > 99}", command.Plugin())
