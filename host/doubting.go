@@ -47,7 +47,8 @@ func absentScripts(e *config.Experiment) (list []*config.Error) {
 	}
 	for _, arg := range e.Trainable.Command[1:] {
 		if script.MatchString(arg) && !strings.ContainsAny(arg, " \t\n;") && absentScript(e, arg) {
-			list = append(list, doubt(e.PosOf("trainable.command"), "%q is not a file beside the experiment file, and trials run in directories of their own", arg))
+			list = append(list, doubt(e.PosOf("trainable.command"),
+				"%q is not a file beside the experiment file, and trials run in directories of their own", arg))
 		}
 	}
 	return list
@@ -80,9 +81,10 @@ func hugePlan(e *config.Experiment) []*config.Error {
 	size := points.GridSize(e.Space)
 	text := fmt.Sprintf("the experiment has %d trials", n)
 	if size > 1 {
-		text = fmt.Sprintf("the experiment has %d trials: the grid axes have %d combinations, and each is run trials × repeat times", n, size)
+		text = fmt.Sprintf("%s: the grid axes have %d combinations, and each is run trials × repeat times", text, size)
 	}
-	return []*config.Error{doubt(e.PosOf("trials"), "%s; at one trial a second this takes more than a year; bound it with trials or budget", text)}
+	return []*config.Error{doubt(e.PosOf("trials"),
+		"%s; at one trial a second this takes more than a year; bound it with trials or budget", text)}
 }
 
 // tightSpace: where drawing finds no point that satisfies the constraints, most

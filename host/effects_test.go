@@ -41,7 +41,8 @@ concurrency: 1
 	counted, said := quick(t, file+"stop: {loss: 4}", command.Plugin())
 	finish(t, counted)
 	for _, who := range []string{"trial 0", "4 trials"} { // the warning at the first one, and the summary
-		want := "stop: loss was at least 4 at the first result of " + who + ", and a trial stops there; where less is better write loss: {below: 4}"
+		want := "stop: loss was at least 4 at the first result of " + who +
+			", and a trial stops there; where less is better write loss: {below: 4}"
 		if n := strings.Count(said.String(), want); n != 1 {
 			t.Errorf("%q is there %d times:\n%s", want, n, said.String())
 		}

@@ -48,7 +48,8 @@ func (c *steering) Stop(trial *uint32) error {
 	no, all := target(trial)
 	e := &core.StopRequested{Trial: no, All: all}
 	if !all {
-		return c.postTo(e, no, "only what has not ended can be stopped", func(v core.View) bool { return !v.State.Final() })
+		return c.postTo(e, no, "only what has not ended can be stopped",
+			func(v core.View) bool { return !v.State.Final() })
 	}
 	if err := c.unlessEnding(core.StoppedByUser); err != nil {
 		return err
@@ -78,8 +79,8 @@ func (c *steering) unlessEnding(as core.Outcome) error {
 	if forGood {
 		return fmt.Errorf("the experiment is ending already, and will be %s", ending)
 	}
-	return fmt.Errorf("the experiment is ending already, and will be %s; when it has ended, `tunehost resume DIR` goes on with it",
-		ending)
+	return fmt.Errorf("the experiment is ending already, and will be %s; "+
+		"when it has ended, `tunehost resume DIR` goes on with it", ending)
 }
 
 // Pause implements control.Handler.

@@ -75,7 +75,8 @@ func mistake(err error) bool {
 	if errors.As(err, &placed) {
 		return true
 	}
-	return fromFile(err) || errors.Is(err, runfile.ErrNone) || errors.Is(err, runfile.ErrFile) || errors.Is(err, runfile.ErrUnreadable) || errors.Is(err, fs.ErrNotExist) ||
+	return fromFile(err) || errors.Is(err, runfile.ErrNone) || errors.Is(err, runfile.ErrFile) ||
+		errors.Is(err, runfile.ErrUnreadable) || errors.Is(err, fs.ErrNotExist) ||
 		errors.Is(err, journal.ErrNewerFormat) || errors.Is(err, journal.ErrWrongRun) || errors.Is(err, record.ErrNewer)
 }
 

@@ -59,7 +59,8 @@ func (a *app) writeStatus(w io.Writer, s *view.Status, e *view.Experiment) error
 		add("best", fmt.Sprintf("%s that no other beats; `tunehost best` lists them", plural(s.Front, "trial")))
 	}
 	add("files", s.Dir)
-	for i, next := range nextSteps(s, view.OutOfTime(s.Elapsed, e.Config().Budget.Time), host.UsesOwnPlugins(plugins, e.Config())) {
+	outOfTime := view.OutOfTime(s.Elapsed, e.Config().Budget.Time)
+	for i, next := range nextSteps(s, outOfTime, host.UsesOwnPlugins(plugins, e.Config())) {
 		add([]string{"next", ""}[min(i, 1)], next)
 	}
 	if _, err := fmt.Fprintln(w, a.bold(head)); err != nil {
@@ -120,7 +121,8 @@ func nextSteps(s *view.Status, outOfTime, ownPlugins bool) (list []string) {
 		list = append(list, next)
 	}
 	if n := s.Counts[core.Running]; n > 0 && s.State != view.Interrupted && s.State != view.Running {
-		list = append(list, fmt.Sprintf("`tunehost resume %s` records how the %s that was RUNNING has ended", dir, plural(n, "trial")))
+		list = append(list, fmt.Sprintf(
+			"`tunehost resume %s` records how the %s that was RUNNING has ended", dir, plural(n, "trial")))
 	}
 	if s.Paused {
 		next := "`tunehost unpause " + dir + "` goes on"

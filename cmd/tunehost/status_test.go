@@ -15,7 +15,8 @@ func TestNextStepsAfterTime(t *testing.T) {
 	for used, want := range map[time.Duration]string{
 		time.Second: "`tunehost resume d --unstarted`", time.Hour: "`tunehost run FILE --set budget.time=LIMIT --unstarted`",
 	} {
-		if got := strings.Join(nextSteps(s, view.OutOfTime(used, time.Minute), false), ""); !strings.Contains(got, want) {
+		got := strings.Join(nextSteps(s, view.OutOfTime(used, time.Minute), false), "")
+		if !strings.Contains(got, want) {
 			t.Errorf("after %v: %s", used, got)
 		}
 	}
@@ -25,7 +26,8 @@ func TestNextStepsAfterTime(t *testing.T) {
 func TestNextStepsAfterFailedPlugin(t *testing.T) {
 	s := &view.Status{State: "failed", Dir: "d"}
 	for own, want := range map[bool]string{
-		false: "`tunehost resume d` goes on", true: "`tunehost resume d` goes on; with --accept-plugins once a plugin is repaired",
+		false: "`tunehost resume d` goes on",
+		true:  "`tunehost resume d` goes on; with --accept-plugins once a plugin is repaired",
 	} {
 		if got := strings.Join(nextSteps(s, false, own), ""); got != want {
 			t.Errorf("own plugins %t: %s", own, got)

@@ -92,7 +92,8 @@ func (b *builder) metricRule(e entry) {
 		x, _ := e.value.float()
 		rule.Reach, rule.Mode = &x, b.modeOf(e.name)
 		if known != nil && isLoss(e.name) {
-			b.warn(e.pos, "%s is not an objective, so that it is met by values of %s and more; where less is better write %s: {below: %s}",
+			b.warn(e.pos, "%s is not an objective, so that it is met by values of %s and more; "+
+				"where less is better write %s: {below: %s}",
 				quote(e.name), e.value.text, e.name, e.value.text)
 		}
 	}

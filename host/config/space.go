@@ -182,8 +182,9 @@ func (b *builder) member(e entry, name string, whens []*node) []decl {
 func (b *builder) isPasted(e entry) bool {
 	n := e.value
 	if n.kind == listKind {
-		b.fail(n.pos, "found a list, expected a parameter: choice or grid? Write %s: %s to try one of them in each trial, "+
-			"{grid: [...]} to try every one, {value: [...]} for a list that is a constant", e.name, validForm("{choice: "+flowList(n)+"}"))
+		b.fail(n.pos, "found a list, expected a parameter: choice or grid? Write %s: %s to try one of them "+
+			"in each trial, {grid: [...]} to try every one, {value: [...]} for a list that is a constant",
+			e.name, validForm("{choice: "+flowList(n)+"}"))
 		return true
 	}
 	if n.kind != textKind {

@@ -9,10 +9,12 @@ import (
 )
 
 // suggestions are parameters as messages spell them.
-var suggestions = regexp.MustCompile(`\{(?:uniform|loguniform|int|normal|choice|ordinal|grid|sample|value): (?:\[[^][]*\]|[^][{}]*)[^][{}]*\}`)
+var suggestions = regexp.MustCompile(`\{(?:uniform|loguniform|int|normal|choice|ordinal|grid|sample|value): ` +
+	`(?:\[[^][]*\]|[^][{}]*)[^][{}]*\}`)
 
 // values stand for the placeholders of messages.
-var values = strings.NewReplacer("[a, b]", "[1, 2]", "[low, high]", "[1, 2]", "[min, max]", "[1, 2]", "[mean, sd]", "[0, 1]",
+var values = strings.NewReplacer("[a, b]", "[1, 2]", "[low, high]", "[1, 2]", "[min, max]", "[1, 2]",
+	"[mean, sd]", "[0, 1]",
 	"[...]", "[1, 2]", "EXPR", "1 + 1", "TEXT", "text")
 
 // Every parameter that a message suggests is valid, whatever was written (B-106).
@@ -49,7 +51,8 @@ func trySuggestions(t *testing.T, message string) (tried int) {
 	}
 	for _, s := range suggestions.FindAllString(message[at[0]:], -1) {
 		tried++
-		file := "version: 1\nobjective: {metric: m, mode: max}\nspace: {x: {choice: [a, b]}, y: " + values.Replace(s) + "}\n"
+		file := "version: 1\nobjective: {metric: m, mode: max}\n" +
+			"space: {x: {choice: [a, b]}, y: " + values.Replace(s) + "}\n"
 		if _, err := Parse("x.yaml", []byte(file), WithoutTrainable()); err != nil {
 			t.Errorf("%s in %q: %v", s, strings.TrimSpace(message), err)
 		}

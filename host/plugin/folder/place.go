@@ -107,7 +107,8 @@ func (f *Found) open() ([]fs.DirEntry, error) {
 	case info.Mode()&fs.ModeSymlink != 0:
 		return nil, f.named("%s is a symbolic link: name the folder that it leads to in plugins", f.Dir)
 	case !info.IsDir():
-		return nil, f.named("%s is not a folder; a plugin is named by its path in searcher, scheduler or trainable", f.Dir)
+		return nil, f.named("%s is not a folder; "+
+			"a plugin is named by its path in searcher, scheduler or trainable", f.Dir)
 	}
 	if err := safe(f.Dir, info); err != nil {
 		return nil, f.named("%v", err)

@@ -96,7 +96,8 @@ func ofFile(path string, info fs.FileInfo) (*Plugin, error) {
 	p := &Plugin{Name: baseName(path), Path: path, Transport: Process, Program: path}
 	switch {
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is not a plugin: expected a program, a %s module or a folder with a %s", path, wasmEnding, config.ManifestFile)
+		return nil, fmt.Errorf("%s is not a plugin: expected a program, a %s module or a folder with a %s",
+			path, wasmEnding, config.ManifestFile)
 	case filepath.Ext(path) == wasmEnding:
 		p.Transport, p.Program, p.Module = WASM, "", path
 		return p, isModule(path)

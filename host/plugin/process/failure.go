@@ -49,7 +49,8 @@ func (p *Process) notExecuted(err error) string {
 	var cause *fs.PathError
 	switch {
 	case errors.Is(err, syscall.ENOEXEC):
-		return name + " is not a program; a script needs a first line such as #!/usr/bin/env python3, or a plugin.yaml with a command"
+		return name + " is not a program; " +
+			"a script needs a first line such as #!/usr/bin/env python3, or a plugin.yaml with a command"
 	case !errors.As(err, &cause):
 		return err.Error()
 	case errors.Is(err, fs.ErrNotExist) && exists(name):

@@ -15,15 +15,17 @@ const maxHandshake = 16 << 10
 
 // The messages that authors and users see when a handshake fails.
 // plugins/sdk/PROTOCOL.md quotes them.
-var errLongHandshake = fmt.Errorf("its first line on stdout is longer than %d bytes: it is not a tunehost plugin, or it prints before the handshake", maxHandshake)
+var errLongHandshake = fmt.Errorf("its first line on stdout is longer than %d bytes: "+
+	"it is not a tunehost plugin, or it prints before the handshake", maxHandshake)
 
 const (
-	msgNoHandshake = "wrote %q on stdout where the handshake should be: it is not a tunehost plugin, or it prints before the handshake"
-	msgNewer       = "it speaks protocol %d, this tunehost speaks %d: upgrade tunehost, or take a release of the plugin for protocol %[2]d"
-	msgOlder       = "it speaks protocol %d, this tunehost speaks %d: upgrade the plugin"
-	msgNetwork     = "it listens on %s; tunehost connects to unix sockets in PLUGIN_UNIX_SOCKET_DIR only"
-	msgNotGRPC     = "it speaks %q, not grpc"
-	msgNoCert      = "it announced no certificate: plugins use TLS with the authority in PLUGIN_CLIENT_CERT"
+	msgNoHandshake = "wrote %q on stdout where the handshake should be: " +
+		"it is not a tunehost plugin, or it prints before the handshake"
+	msgNewer   = "it speaks protocol %d, this tunehost speaks %d: upgrade tunehost, or take a release of the plugin for protocol %[2]d"
+	msgOlder   = "it speaks protocol %d, this tunehost speaks %d: upgrade the plugin"
+	msgNetwork = "it listens on %s; tunehost connects to unix sockets in PLUGIN_UNIX_SOCKET_DIR only"
+	msgNotGRPC = "it speaks %q, not grpc"
+	msgNoCert  = "it announced no certificate: plugins use TLS with the authority in PLUGIN_CLIENT_CERT"
 )
 
 // handshake is the line with which a plugin says that it is ready:

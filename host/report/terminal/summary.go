@@ -312,7 +312,8 @@ func (s *summary) goingOn(dir string) (list [][2]string) {
 		add(again+" --errored", s.failedAgain()+more)
 	}
 	if s.noneReported() && s.File != "" {
-		add(s.again(func(string) bool { return true })+" --resume never", "begin anew beside it, where the file is to be changed")
+		add(s.again(func(string) bool { return true })+" --resume never",
+			"begin anew beside it, where the file is to be changed")
 	}
 	if s.OwnPlugins && st.State == "failed" && timed {
 		add(again+" --accept-plugins", "the same, once the plugin is repaired")

@@ -195,7 +195,8 @@ func TestSummaries(t *testing.T) {
 		"summary_unstarted": {Status: stopped(4), File: "digits.yaml"},
 		"summary_budget":    {Status: stopped(4), File: "digits.yaml", OutOfTime: true, Args: []string{"--set", "budget.time=1s"}},
 		"summary_resumed":   {Status: stopped(4), OutOfTime: true},
-		"summary_all_failed": {Status: (&fake{planned: 14, done: 14, failed: 14, elapsed: time.Second, state: "finished"}).Status(),
+		"summary_all_failed": {
+			Status: (&fake{planned: 14, done: 14, failed: 14, elapsed: time.Second, state: "finished"}).Status(),
 			Failed: failures(14), File: "digits.yaml"},
 		"summary_plugin": {Status: report.Status{Name: "digits", State: "failed",
 			Cause:   core.TrainableFailure("searcher \"mine\" failed 3 times"),

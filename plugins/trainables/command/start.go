@@ -34,7 +34,8 @@ func (p *program) workingDir(trial string) (string, error) {
 		return "", fmt.Errorf("trainable.cwd: %w", err)
 	}
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return "", fmt.Errorf("trainable.cwd: %s is not a directory; name one that is there, relative to the experiment file", dir)
+		return "", fmt.Errorf("trainable.cwd: %s is not a directory; "+
+			"name one that is there, relative to the experiment file", dir)
 	}
 	return dir, nil
 }
