@@ -142,12 +142,12 @@ func TestRestoreNotices(t *testing.T) {
 	t.Parallel()
 	damage := map[string]func(t *testing.T, dir string) error{
 		"bit":         func(t *testing.T, dir string) error { flip(t, filepath.Join(dir, contents, "w")); return nil },
-		"cut":         func(_ *testing.T, dir string) error { return os.Truncate(filepath.Join(dir, contents, "w"), 10) },
+		"cut":         func(_ *testing.T, dir string) error { return shorten(filepath.Join(dir, contents, "w"), 10) },
 		"file gone":   func(_ *testing.T, dir string) error { return os.Remove(filepath.Join(dir, contents, "w")) },
 		"folder gone": func(_ *testing.T, dir string) error { return os.RemoveAll(filepath.Join(dir, contents)) },
 		"all gone":    func(_ *testing.T, dir string) error { return os.RemoveAll(dir) },
 		"no manifest": func(_ *testing.T, dir string) error { return os.Remove(filepath.Join(dir, manifest)) },
-		"half of it":  func(_ *testing.T, dir string) error { return os.Truncate(filepath.Join(dir, manifest), 20) },
+		"half of it":  func(_ *testing.T, dir string) error { return shorten(filepath.Join(dir, manifest), 20) },
 		"pipe": func(_ *testing.T, dir string) error {
 			return replaced(dir, func(p string) error { return syscall.Mkfifo(p, 0o600) })
 		},
@@ -157,7 +157,7 @@ func TestRestoreNotices(t *testing.T) {
 		"leads outside": func(_ *testing.T, dir string) error {
 			b, err := os.ReadFile(filepath.Join(dir, manifest))
 			b = bytes.Replace(b, []byte(`"path": "w"`), []byte(`"path": "../MANIFEST.json"`), 1)
-			return errors.Join(err, os.WriteFile(filepath.Join(dir, manifest), b, fileMode))
+			return errors.Join(err, os.Remove(filepath.Join(dir, manifest)), os.WriteFile(filepath.Join(dir, manifest), b, fileMode))
 		},
 	}
 	for name, do := range damage {
@@ -178,6 +178,11 @@ func TestRestoreNotices(t *testing.T) {
 			}
 		})
 	}
+}
+
+// shorten cuts the end of a file off that may only be read.
+func shorten(path string, size int64) error {
+	return errors.Join(os.Chmod(path, 0o600), os.Truncate(path, size))
 }
 
 func replaced(dir string, by func(string) error) error {
