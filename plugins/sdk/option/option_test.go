@@ -329,3 +329,25 @@ func BenchmarkReadOver(b *testing.B) {
 		}
 	}
 }
+
+// Whatever is given, Read answers with options that it reads again, or with one line.
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(declared.JSON(declared.Defaults())))
+	f.Add([]byte(`{"int": -3.0, "count": 4294967295, "float": 1e3, "limit": 3, "mode2": "fast", "log": {"out": "all"}}`))
+	f.Add([]byte(`{"sized": [1, 9007199254740993], "entries": [{"at": 2, "params": {"x": 1}}], "raw": "2GiB"}`))
+	f.Add([]byte(`{"int": 1, "int": 2, "log": true}`))
+	f.Add([]byte("{\"text\": \"\xff\"}"))
+	f.Fuzz(func(t *testing.T, object []byte) {
+		got, err := declared.Read(object)
+		if err != nil {
+			if strings.ContainsAny(err.Error(), "\n\r") {
+				t.Errorf("more than a line: %q", err)
+			}
+			return
+		}
+		again, err := declared.Read(declared.JSON(got))
+		if err != nil || string(declared.JSON(again)) != string(declared.JSON(got)) {
+			t.Errorf("%s: %s, %v", declared.JSON(got), declared.JSON(again), err)
+		}
+	})
+}
