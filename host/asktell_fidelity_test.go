@@ -199,7 +199,7 @@ func TestAskTellResumes(t *testing.T) {
 	}
 	k.c.endWell()
 	e := open(t, o)
-	if n := e.Machine().Count(core.Terminated); n != 30 || e.State() != "finished" {
+	if n := e.Now().Machine.Count(core.Terminated); n != 30 || e.State() != "finished" {
 		t.Fatalf("%s with %d trials that ended well", e.State(), n)
 	}
 }
@@ -285,7 +285,7 @@ func TestAskTellTime(t *testing.T) {
 		t.Fatalf("after the budget: %+v", r)
 	}
 	c.endWell()
-	m := open(t, o).Machine()
+	m := open(t, o).Now().Machine
 	if _, why := m.Outcome(); m.Now() != 3600e9 || m.View(0).Started != 1000e9 || m.View(1).Started != 1099e9 ||
 		!why.Is(core.CauseTimeBudget) {
 		t.Fatalf("it is %d, trials began at %d and %d: %s", m.Now(), m.View(0).Started, m.View(1).Started, why)

@@ -264,7 +264,7 @@ func TestAskTellLastResult(t *testing.T) {
 	c.endWell()
 	e := open(t, o)
 	for no, want := range []uint64{2, 2, 2, 3} {
-		if v := e.Machine().View(core.TrialNo(no)); v.Iteration != want || v.State != core.Terminated {
+		if v := e.Now().Machine.View(core.TrialNo(no)); v.Iteration != want || v.State != core.Terminated {
 			t.Errorf("trial %d is %s at %d, want %d", no, v.State, v.Iteration, want)
 		}
 	}
@@ -277,7 +277,7 @@ func kept(t *testing.T, text string) Options {
 	return o
 }
 
-func open(t *testing.T, o Options) *view.Experiment {
+func open(t *testing.T, o Options) *view.Recorded {
 	t.Helper()
 	e, err := view.Open(filepath.Join(o.Storage, o.Name))
 	if err != nil {

@@ -30,7 +30,7 @@ func Backtest(ctx context.Context, dir string, o Options, workers int) (Simulate
 		return Simulated{}, &UserError{err}
 	}
 	defer func() { _ = e.Close() }()
-	rows, err := recordedRows(e, e.Config().Space)
+	rows, err := recordedRows(e, e.Config.Space)
 	if err != nil {
 		return Simulated{}, err
 	}
@@ -38,7 +38,7 @@ func Backtest(ctx context.Context, dir string, o Options, workers int) (Simulate
 		if err := o.recorded(dir); err != nil {
 			return Simulated{}, err
 		}
-		o.lockedAt = e.Dir()
+		o.lockedAt = e.Dir
 	}
 	o.Plugins = o.Plugins.With(recordedSearcher(rows))
 	o.Sets = append(slices.Clone(o.Sets), "searcher="+recordedName, fmt.Sprintf("trials=%d", len(rows)), "points=null", "learn_from=null", "restore=null",
@@ -70,19 +70,23 @@ func (o *Options) recorded(path string) error {
 }
 
 // firstStretch is what a trial did as it was suggested, and whether that is all.
-func firstStretch(e *view.Experiment, no core.TrialNo) (s core.Stretch, whole bool) {
-	list := e.Machine().Stretches(no)
-	return list[0], len(list) == 1 && e.Machine().View(no).Since == list[0].Attempt
+func firstStretch(e *view.Recorded, no core.TrialNo) (s core.Stretch, whole bool) {
+	list := e.Now().Machine.Stretches(no)
+	return list[0], len(list) == 1 && e.Now().Machine.View(no).Since == list[0].Attempt
 }
 
 // recordedRows are the trials that reported anything, as points of a space.
-func recordedRows(e *view.Experiment, s *space.Space) (rows []curves.Row, err error) {
+func recordedRows(e *view.Recorded, s *space.Space) (rows []curves.Row, err error) {
 	all, err := e.AllResults(func(core.TrialNo) bool { return true })
 	if err != nil {
 		return nil, err
 	}
-	names := e.MetricNames()
-	for _, t := range e.Trials() {
+	trials, err := e.Trials(view.Chosen{})
+	if err != nil {
+		return nil, err
+	}
+	names := e.Now().MetricNames()
+	for _, t := range trials {
 		// What it did after it went on otherwise is no curve of its first parameters (B-154).
 		first, whole := firstStretch(e, t.Number)
 		results := slices.DeleteFunc(all[t.Number], func(r view.Result) bool { return !first.Has(r.Attempt) })
@@ -94,7 +98,7 @@ func recordedRows(e *view.Experiment, s *space.Space) (rows []curves.Row, err er
 			row.Failed, row.Cut = t.Error, false
 		}
 		if row.Point, err = config.PointOf(s, first.Params); err != nil {
-			return nil, &UserError{fmt.Errorf("trial %d of %s: %w", t.Number, e.Dir().Path(), err)}
+			return nil, &UserError{fmt.Errorf("trial %d of %s: %w", t.Number, e.Dir.Path(), err)}
 		}
 		for _, r := range results {
 			row.Reports = append(row.Reports, curves.Report{Iteration: r.Iteration, Seconds: r.Seconds, Values: valuesOf(r.Metrics, names)})
@@ -102,7 +106,7 @@ func recordedRows(e *view.Experiment, s *space.Space) (rows []curves.Row, err er
 		rows = append(rows, row)
 	}
 	if len(rows) == 0 {
-		return nil, userError("%s: no trial has reported anything yet", e.Dir().Path())
+		return nil, userError("%s: no trial has reported anything yet", e.Dir.Path())
 	}
 	return rows, nil
 }

@@ -49,10 +49,14 @@ func TestValuesBelongToWhatWasTrained(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, x := range e.Trials() {
+		list, err := e.Trials(view.Chosen{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range list {
 			fits(t, log, &x)
 			countsFit(t, e, log, &x)
-			if e.Machine().View(x.Number).Since > 1 {
+			if e.Now().Machine.View(x.Number).Since > 1 {
 				moved++
 			}
 		}
@@ -144,7 +148,7 @@ func checkpointFits(t *testing.T, log map[trained]bool, of trained, dir string, 
 }
 
 // countsFit compares the results of the record with the program's log, one by one.
-func countsFit(t *testing.T, e *view.Experiment, log map[trained]bool, x *view.Trial) {
+func countsFit(t *testing.T, e *view.Recorded, log map[trained]bool, x *view.Trial) {
 	t.Helper()
 	results, err := e.Results(x.Number)
 	if err != nil || int(x.Results) != len(results) {
@@ -178,7 +182,7 @@ func lineFits(t *testing.T, line string, r *view.Result) {
 }
 
 // bestFits checks the best by a scope, against the log and its checkpoint.
-func bestFits(t *testing.T, e *view.Experiment, log map[trained]bool, scope view.Scope) {
+func bestFits(t *testing.T, e *view.Recorded, log map[trained]bool, scope view.Scope) {
 	t.Helper()
 	best, ok, err := e.Best(view.Query{Scope: scope})
 	if err != nil || !ok {
@@ -193,7 +197,7 @@ func bestFits(t *testing.T, e *view.Experiment, log map[trained]bool, scope view
 	}
 	checkpointFits(t, log, shown, best.Checkpoint, best.CheckpointAt)
 	checkpointFits(t, log, shown, best.Nearest, best.NearestAt)
-	if e.Machine().Spec().Checkpoint.Keep == 0 && best.Checkpoint == "" {
+	if e.Now().Machine.Spec().Checkpoint.Keep == 0 && best.Checkpoint == "" {
 		t.Errorf("the best by %s is of iteration %d, and its checkpoint is not found: %+v", scope, best.Iteration, best)
 	}
 	if _, err := os.Stat(best.Dir); errors.Is(err, os.ErrNotExist) || best.Number >= core.TrialNo(6) {

@@ -92,7 +92,7 @@ func (s *session) holdStates(saves bool) *storage.Memory {
 // sweepTrial looks through all directories that the trial has had.
 func (s *session) sweepTrial(no core.TrialNo, needed, owed func(id uint32) bool) (err error) {
 	for moved := range s.machine.Dirs(no) + 1 {
-		err = errors.Join(err, s.dir.SweepTrial(s.trials.dirAt(no, moved), needed, owed))
+		err = errors.Join(err, s.dir.SweepTrial(s.trials.DirAt(no, moved), needed, owed))
 	}
 	return err
 }
@@ -102,7 +102,7 @@ func (s *session) sweepTrial(no core.TrialNo, needed, owed func(id uint32) bool)
 func (s *session) sweepUnfinished(no core.TrialNo) {
 	var err error
 	for moved := range s.machine.Dirs(no) + 1 {
-		err = errors.Join(err, storage.SweepUnfinished(s.trials.dirAt(no, moved)))
+		err = errors.Join(err, storage.SweepUnfinished(s.trials.DirAt(no, moved)))
 	}
 	if err != nil {
 		s.log.Warn(s.trials.name(no) + ": checkpoints that its program had not finished could not be removed: " + err.Error())
@@ -112,7 +112,7 @@ func (s *session) sweepUnfinished(no core.TrialNo) {
 // sweepTemporaries removes files that were being written when the trial's host was killed.
 func (s *session) sweepTemporaries(no core.TrialNo) {
 	for moved := range s.machine.Dirs(no) + 1 {
-		if err := storage.SweepTemporaries(s.trials.dirAt(no, moved)); err != nil {
+		if err := storage.SweepTemporaries(s.trials.DirAt(no, moved)); err != nil {
 			s.log.Warn(s.trials.name(no) + ": files that were not finished could not be removed: " + err.Error())
 		}
 	}

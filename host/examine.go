@@ -183,7 +183,7 @@ func (x *examination) state() {
 		return
 	}
 	defer e.Close()
-	x.well("experiment", "%s, %d trials", e.State(), e.Machine().Trials())
+	x.well("experiment", "%s, %d trials", e.State(), e.Now().Machine.Trials())
 	if x.alive {
 		x.well("checkpoints", "not looked at while a host is at work")
 		return
@@ -193,15 +193,15 @@ func (x *examination) state() {
 
 // checkpoints are looked at where they lie: a trial that has gone on from another's has
 // no copy of its own. What is wrong is said once for each trial.
-func (x *examination) checkpoints(e *view.Experiment) {
+func (x *examination) checkpoints(e *view.Recorded) {
 	bytes, whole := int64(0), 0
 	seen, damaged := map[core.CheckpointRef]bool{}, map[core.TrialNo][]error{}
-	e.Machine().EachCheckpoint(func(r core.CheckpointRef) {
+	e.Now().Machine.EachCheckpoint(func(r core.CheckpointRef) {
 		if seen[r] || r.Trial == core.NoTrial {
 			return
 		}
 		seen[r] = true
-		m, err := storage.CheckCheckpoint(e.CheckpointDir(r), true)
+		m, err := storage.CheckCheckpoint(e.Now().CheckpointDir(r), true)
 		if err != nil {
 			damaged[r.Trial] = append(damaged[r.Trial], err)
 			return

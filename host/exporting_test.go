@@ -70,7 +70,7 @@ func shown(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := json.Marshal(e.Trial(0))
+	text, err := json.Marshal(e.Now().Trial(0))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -79,7 +79,7 @@ func (s *session) learnFrom(name, dir string) error {
 		return err
 	}
 	defer func() { _ = other.Close() }()
-	if err := sameDirections(other.Config().Objectives, s.experiment.Objectives); err != nil {
+	if err := sameDirections(other.Config.Objectives, s.experiment.Objectives); err != nil {
 		return err
 	}
 	t := teacher{other: other, here: s.experiment, name: name, seed: s.file.Seed, left: map[string]int{}}
@@ -108,7 +108,7 @@ func sameDirections(there, here []config.Objective) error {
 
 // teacher makes lessons of another experiment's trials.
 type teacher struct {
-	other   *view.Experiment
+	other   *view.Recorded
 	here    *config.Experiment
 	name    string
 	seed    uint64
@@ -118,7 +118,7 @@ type teacher struct {
 
 // teach takes each trial, or all runs of each suggestion together.
 func (t *teacher) teach(index int) error {
-	m := t.other.Machine()
+	m := t.other.Now().Machine
 	_, runs := m.Runs(0)
 	for i := 0; i < m.Trials(); i += runs {
 		x, err := t.lesson(core.TrialNo(i), runs)
@@ -155,7 +155,7 @@ func known(m *core.Machine, no core.TrialNo, runs int) (core.Stretch, bool) {
 
 // lesson is what came of a trial, or of all runs of a suggestion.
 func (t *teacher) lesson(first core.TrialNo, runs int) (x lesson, err error) {
-	m := t.other.Machine()
+	m := t.other.Now().Machine
 	x.From = fmt.Sprintf("%s, trial %d", t.name, first)
 	var well []core.Stretch
 	for no := first; no < first+core.TrialNo(runs); no++ {
@@ -185,7 +185,7 @@ func (t *teacher) lesson(first core.TrialNo, runs int) (x lesson, err error) {
 
 // values are the objectives' here, by their names.
 func (t *teacher) values(well []core.Stretch) (list []*float64, err error) {
-	m := t.other.Machine()
+	m := t.other.Now().Machine
 	if len(well) == 0 {
 		return nil, errors.New("it has no result")
 	}

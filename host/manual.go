@@ -80,7 +80,7 @@ func (m *manual) begin(a core.StartAttempt) {
 	m.given, m.hands[a.Trial] = &a, a.Attempt
 	m.ids[m.trials.id(a.Trial)] = a.Trial
 	if m.lock != nil {
-		if err := m.dir.MakeTrialDir(m.trials.dir(a.Trial), m.machine.Params(a.Trial)); err != nil {
+		if err := m.dir.MakeTrialDir(m.trials.Dir(a.Trial), m.machine.Params(a.Trial)); err != nil {
 			m.log.Warn(m.trials.name(a.Trial) + ": its directory cannot be made: " + err.Error())
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/tunehost/tunehost/host/telling"
 	"github.com/tunehost/tunehost/host/training"
 	"github.com/tunehost/tunehost/host/translation"
+	"github.com/tunehost/tunehost/host/view"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -42,8 +43,8 @@ type drivers struct {
 // livePorts are the ports of a live host.
 func (s *session) livePorts() engine.Ports {
 	d := &s.drivers
-	s.display = &publisherPort{publishing: d.publishing, narrator: s.narrator, board: s.board, trials: s.trials,
-		log: s.log}
+	s.display = &publisherPort{publishing: d.publishing, state: s.state, events: s.events, board: s.board,
+		trials: s.trials, log: s.log}
 	return engine.Ports{
 		Clock:     s.clock,
 		Recorder:  s.record,
@@ -123,11 +124,11 @@ func (p *executorPort) Do(a core.Action) {
 			w.Checkpoint = p.trials.checkpoint(a.Restore)
 		}
 	case core.SaveAttempt:
-		w.Dir = p.trials.dir(a.Trial)
+		w.Dir = p.trials.Dir(a.Trial)
 	case core.TakeCheckpoint:
-		w.Dir = p.trials.dir(a.Trial)
+		w.Dir = p.trials.Dir(a.Trial)
 	case core.StopAttempt:
-		w.Dir = p.trials.dir(a.Trial)
+		w.Dir = p.trials.Dir(a.Trial)
 	}
 	p.training.Put(w)
 }
@@ -138,8 +139,9 @@ func (p *executorPort) Flush() { p.training.Flush() }
 // publisherPort tells reporters, and shows the board.
 type publisherPort struct {
 	publishing *telling.Publisher
-	narrator   *telling.Narrator
-	board      *telling.Board // nil: nobody looks
+	state      *view.State
+	events     *view.EventBuilder
+	board      *view.Board // nil: nobody looks
 	trials     *trials
 	log        *hostlog.Log
 	// showLater has the board written after a while; nil: nobody looks.
@@ -147,7 +149,10 @@ type publisherPort struct {
 }
 
 // Hear implements engine.Publisher.
-func (p *publisherPort) Hear(s *history.Step) { p.narrator.Hear(s, 0, p.publishing.Tell) }
+func (p *publisherPort) Hear(s *history.Step) {
+	p.state.Noted(s.Actions)
+	p.events.Hear(s, 0, p.publishing.Tell)
+}
 
 // Warn implements engine.Publisher.
 func (p *publisherPort) Warn(a core.Warn) {
@@ -179,7 +184,7 @@ type storePort struct {
 // Delete implements engine.Store: it removes a checkpoint, and its copy before it, once
 // the record is safe.
 func (p *storePort) Delete(a core.DeleteCheckpoint) {
-	d, dir := p.trials.storage, p.trials.dirOf(a.Trial, a.ID)
+	d, dir := p.trials.storage, p.trials.DirOf(a.Trial, a.ID)
 	remove := func() {
 		if err := d.RemoveCheckpoint(dir, a.ID); err != nil {
 			p.log.Warn("a checkpoint could not be deleted: " + err.Error())

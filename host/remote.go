@@ -164,7 +164,7 @@ func (s *session) remakeTrials() error {
 		if s.machine.View(no).Attempt == 0 {
 			continue
 		}
-		if err := s.dir.MakeTrialDir(s.trials.dir(no), s.machine.Params(no)); err != nil {
+		if err := s.dir.MakeTrialDir(s.trials.Dir(no), s.machine.Params(no)); err != nil {
 			return err
 		}
 	}

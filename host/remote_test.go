@@ -149,7 +149,7 @@ func fetched(t *testing.T, url string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(e.Trials()); n != 5 {
+	if n := e.Now().Machine.Trials(); n != 5 {
 		t.Errorf("%d trials are read", n)
 	}
 	if err := e.Close(); err != nil {

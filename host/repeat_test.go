@@ -215,7 +215,7 @@ func TestBestOfRepeats(t *testing.T) {
 	for no := core.TrialNo(0); no < 18; no += 3 {
 		sum, n := 0.0, 0.0
 		for i := range core.TrialNo(3) {
-			if s, ok := scoreOf(x.Machine(), no+i); ok {
+			if s, ok := scoreOf(x.Now().Machine, no+i); ok {
 				sum, n = sum+s.Last, n+1
 			}
 		}

@@ -17,10 +17,10 @@ import (
 	"github.com/tunehost/tunehost/host/clock/clocktest"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
-	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/telling"
+	"github.com/tunehost/tunehost/host/view"
 	"github.com/tunehost/tunehost/plugins/schedulers/fifo"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/searchers/grid"
@@ -97,10 +97,11 @@ func inRecord(t *testing.T, path string) []sdk.ReporterEvent {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := telling.NewNarrator(h.Machine(), newTrials(h.Machine(), e, d, file.Seed).report)
-	var events []report.Event
+	n := view.NewEventBuilder(h.Machine(), view.NewSubjects(view.NewState(&view.Facts{Config: e, Dir: d,
+		Seed: file.Seed}, h)).Of)
+	var events []view.Event
 	err = h.Each(func(s *history.Step) error {
-		n.Hear(s, 0, func(e report.Event) { events = append(events, e) })
+		n.Hear(s, 0, func(e view.Event) { events = append(events, e) })
 		return nil
 	})
 	if err = errors.Join(err, h.Close()); err != nil {

@@ -8,13 +8,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/clock"
+	"github.com/tunehost/tunehost/core/history"
 	"github.com/tunehost/tunehost/host/clock/clocktest"
-	"github.com/tunehost/tunehost/host/report"
-	"github.com/tunehost/tunehost/host/telling"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 // B-036: with overcommit one trial runs beyond what is free, and no second one. Each trial
@@ -290,23 +288,32 @@ resources: {cpu: 2, gpu: 0.5, a: 1}
 trials: 2
 `)
 	o.Resources = "(cpu=4,gpu=1,a=3)"
-	m := audit(t, finish(t, o).Dir, func(m *core.Machine, _ core.Event) {
-		if m.Running() != 2 {
-			return
+	dir := finish(t, o).Dir
+	e, err := view.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	h, err := history.Open(e.Dir.Journal())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	err = h.Each(func(s *history.Step) error {
+		if s.Machine.Running() != 2 {
+			return nil
 		}
-		b := telling.NewBoard(telling.BoardOptions{Machine: m, Trial: func(core.TrialNo) report.Trial { return report.Trial{} },
-			Running: func() time.Duration { return 0 }, Clock: clock.System{}})
-		b.Write(true)
 		var got []string
-		for _, u := range b.Status().Resources {
+		for _, u := range view.NewState(e.Facts, h).Standing().Resources {
 			got = append(got, u.String())
 		}
 		slices.Sort(got)
 		if want := []string{"a 2/3", "cpu 4/4", "gpu 1/1"}; !slices.Equal(got, want) {
 			t.Errorf("the status has %v, want %v", got, want)
 		}
+		return nil
 	})
-	if m.Trials() != 2 {
-		t.Errorf("%d trials", m.Trials())
+	if n := h.Machine().Trials(); err != nil || n != 2 {
+		t.Errorf("%d trials, %v", n, err)
 	}
 }

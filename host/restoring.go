@@ -86,5 +86,5 @@ func (t *trials) checkpoint(ref core.CheckpointRef) string {
 	if ref.Trial == core.NoTrial {
 		return storage.CheckpointDir(t.storage.Start(), startID)
 	}
-	return storage.CheckpointDir(t.dirOf(ref.Trial, ref.ID), ref.ID)
+	return storage.CheckpointDir(t.DirOf(ref.Trial, ref.ID), ref.ID)
 }

@@ -21,10 +21,10 @@ import (
 	"github.com/tunehost/tunehost/host/inbox"
 	"github.com/tunehost/tunehost/host/loading"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
-	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/host/snapshots"
 	"github.com/tunehost/tunehost/host/training"
+	"github.com/tunehost/tunehost/host/view"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -80,7 +80,7 @@ type Witness interface {
 	// Remove removes a checkpoint.
 	Remove(trial core.TrialNo, id uint32)
 	// Hear is the reporter.
-	Hear([]report.Event)
+	Hear([]view.Event)
 }
 
 // Turned is a host that is turned by hand.
@@ -195,7 +195,7 @@ func (turnedTimer) Set(int64) {}
 // witnessing is a witness as a reporter.
 type witnessing struct{ Witness }
 
-func (w witnessing) Put(events []report.Event) {
+func (w witnessing) Put(events []view.Event) {
 	if len(events) > 0 {
 		w.Hear(events)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/tunehost/tunehost/core/resource"
 	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/config"
-	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 // starts is a witness of attempts.
@@ -25,7 +25,7 @@ func (*starts) Appending([][]byte)          {}
 func (*starts) Appended(uint64)             {}
 func (*starts) Applied(core.Event)          {}
 func (*starts) Remove(core.TrialNo, uint32) {}
-func (*starts) Hear([]report.Event)         {}
+func (*starts) Hear([]view.Event)           {}
 
 // rigged starts a host, and has everybody do what waits for him.
 func rigged(t *testing.T, r *Rig) *Turned {

@@ -26,7 +26,6 @@ import (
 	"github.com/tunehost/tunehost/host/loading"
 	"github.com/tunehost/tunehost/host/local"
 	"github.com/tunehost/tunehost/host/opening"
-	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/report/files"
 	"github.com/tunehost/tunehost/host/report/terminal"
 	"github.com/tunehost/tunehost/host/runfile"
@@ -38,6 +37,7 @@ import (
 	"github.com/tunehost/tunehost/host/telling"
 	"github.com/tunehost/tunehost/host/training"
 	"github.com/tunehost/tunehost/host/translation"
+	"github.com/tunehost/tunehost/host/view"
 	"github.com/tunehost/tunehost/host/warden"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
@@ -82,8 +82,10 @@ type session struct {
 	memory     *pointMemory // nil: nothing is remembered
 	display    *publisherPort
 	trials     *trials
-	narrator   *telling.Narrator
-	board      *telling.Board
+	events     *view.EventBuilder
+	facts      *view.Facts
+	state      *view.State // what readers see of the machine
+	board      *view.Board
 	progress   *terminal.Progress
 
 	lessons []lesson    // trials of other experiments
@@ -99,7 +101,7 @@ type session struct {
 	begun    bool  // an earlier host has recorded something
 	given    int   // points of the file that are trials already
 	untold   []consulting.ScheduleWork
-	early    []report.Event // observations made before the drivers run
+	early    []view.Event // observations made before the drivers run
 	failure  chan error
 	summed   sync.Once // the last word was said
 	broken   bool      // it ended with an error, which was told
@@ -353,7 +355,7 @@ func (s *session) takeUp(fs journal.FS, o journal.Options, replay journal.Replay
 	if err != nil {
 		return err
 	}
-	s.record, s.begun, s.toldBefore = j, opened.Next > 1, s.narrator.Last()
+	s.record, s.begun, s.toldBefore = j, opened.Next > 1, s.events.Last()
 	if opened.Cut != nil {
 		s.log.Warn("the end of the record was torn by a crash and is cut off: " + opened.Cut.String())
 	}
@@ -373,8 +375,11 @@ func (s *session) sameTrainer() error {
 
 // prepare makes what listens to the machine.
 func (s *session) prepare() {
-	s.trials = newTrials(s.machine, s.experiment, s.dir, s.file.Seed)
-	s.narrator = telling.NewNarrator(s.machine, s.trials.report)
+	s.facts = &view.Facts{Name: s.experiment.Name, Seed: s.file.Seed, Config: s.experiment, Dir: s.dir,
+		Created: s.file.Created}
+	s.state = view.NewState(s.facts, s.history)
+	s.trials = newTrials(s.state)
+	s.events = view.NewEventBuilder(s.machine, s.trials.Of)
 }
 
 func hostname() string {
@@ -404,7 +409,8 @@ func (s *session) recall(x history.Entry) error {
 // hear keeps what the drivers will need of the past: results that the scheduler
 // has not answered, and what reporters have not been told.
 func (s *session) hear(x *history.Step) error {
-	s.narrator.Hear(x, s.reported, func(e report.Event) { s.early = append(s.early, e) })
+	s.state.Noted(x.Actions)
+	s.events.Hear(x, s.reported, func(e view.Event) { s.early = append(s.early, e) })
 	if given, ok := x.Event.(*core.TrialGiven); ok && !given.Extra {
 		s.given++
 	}

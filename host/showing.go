@@ -12,8 +12,8 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/control"
+	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/inbox"
-	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/report/files"
 	"github.com/tunehost/tunehost/host/report/jsonlines"
 	"github.com/tunehost/tunehost/host/report/terminal"
@@ -38,7 +38,6 @@ func (s *session) reporters() []*telling.Teller {
 		list = append(list, s.teller("json", telling.Own{Reporter: jsonlines.New(s.options.Stdout)}, s.toldBefore, 0))
 	case s.options.Verbose > 0:
 		s.progress = s.newProgress()
-		list = append(list, s.teller("progress", telling.Own{Reporter: s.progress}, s.toldBefore, 0))
 	}
 	for _, r := range s.relays {
 		after, ok := r.After()
@@ -55,12 +54,16 @@ func (s *session) reporters() []*telling.Teller {
 
 func (s *session) teller(name string, to telling.Reportee, after uint64, most int) *telling.Teller {
 	return telling.NewTeller(telling.TellerOptions{Name: name, To: to, After: after, Begun: s.reported, Most: most, Log: s.log,
-		Follow: func() (*telling.Following, error) { return telling.Follow(s.dir.Journal(), s.trialsOf) }})
+		Follow: s.eventLog})
 }
 
-// trialsOf is what is said of the trials of another machine of this experiment.
-func (s *session) trialsOf(m *core.Machine) func(core.TrialNo) report.Trial {
-	return newTrials(m, s.experiment, s.dir, s.file.Seed).report
+// eventLog reads the events of the record from its beginning.
+func (s *session) eventLog() (*view.EventLog, error) {
+	h, err := s.past()
+	if err != nil {
+		return nil, err
+	}
+	return view.NewEventLog(s.facts, h), nil
 }
 
 // checkFormat checks a reporter that the host is itself.
@@ -77,13 +80,58 @@ func (s *session) newProgress() *terminal.Progress {
 	if f, ok := s.options.Stdout.(*os.File); ok {
 		o = terminal.Detect(f, terminal.Verbosity(s.options.Verbose), os.LookupEnv)
 	}
-	p := terminal.New(s.board, o)
+	p := terminal.New(s.onScreen(), o)
 	if o.Terminal {
 		s.screen.To(p)
 		s.options.Exit.shows()
 	}
 	s.display.showLater = s.showLater()
 	return p
+}
+
+// onScreen is what the terminal shows: the board, and where it is wanted, what happens.
+func (s *session) onScreen() *onScreen {
+	x := &onScreen{Board: s.board, log: s.log}
+	if s.options.Verbose < int(terminal.Results) {
+		return x
+	}
+	feed := view.NewFeed(s.toldBefore)
+	s.drivers.publishing.Listen(feed)
+	x.news = view.New(s.facts, &looking{s: s}).Follow(s.toldBefore, feed)
+	return x
+}
+
+// onScreen is a terminal.Source.
+type onScreen struct {
+	*view.Board
+	news *view.Follower // nil: nobody shows any
+	log  *hostlog.Log
+}
+
+// Events implements terminal.Source.
+func (x *onScreen) Events() (events []view.Event) {
+	for x.news != nil {
+		more, err := x.news.Next(context.Background())
+		if err != nil {
+			x.log.Warn("the terminal shows no more results: " + err.Error())
+			x.news = nil
+		}
+		if len(more) == 0 || len(events) >= mostShown {
+			return append(events, more...)
+		}
+		events = append(events, more...)
+	}
+	return events
+}
+
+// mostShown is how many events are shown at a time, about.
+const mostShown = 1 << 16
+
+// endProgress draws a last time.
+func (s *session) endProgress() {
+	if s.progress != nil {
+		_ = s.progress.Close() // what cannot be written is not shown
+	}
 }
 
 // draw redraws the progress until the context ends.
@@ -106,7 +154,7 @@ func (s *session) sumUp() {
 		}
 		for no := range core.TrialNo(s.machine.Trials()) {
 			if s.machine.State(no) == core.Errored && len(end.Failed) < maxFailedShown {
-				end.Failed = append(end.Failed, s.trials.report(no))
+				end.Failed = append(end.Failed, s.trials.Of(no))
 			}
 		}
 		s.write(end)
@@ -118,9 +166,7 @@ func (s *session) sumUp() {
 func (s *session) sumUpNow() {
 	s.summed.Do(func() {
 		s.board.Leave()
-		if s.progress != nil {
-			_ = s.progress.Close() // what cannot be written is not shown
-		}
+		s.endProgress()
 		s.write(s.end())
 	})
 }
@@ -140,10 +186,9 @@ func (s *session) endingForGood() (Ended, bool) {
 // end is what the last word says of any experiment.
 func (s *session) end() terminal.End {
 	end := terminal.End{Status: s.board.Status(), Dir: s.shortDir(), File: s.options.File, Args: s.options.args(),
-		Several: len(s.experiment.Objectives) > 1}
+		Objectives: objectiveNames(s.experiment)}
 	end.Notes = s.effects.notes()
 	end.OwnPlugins = UsesOwnPlugins(s.options.Plugins, s.experiment)
-	end.OutOfTime = view.OutOfTime(end.Status.Elapsed, s.experiment.Budget.Time)
 	if s.remote != nil {
 		end.URL = s.remote.store.URL()
 	}
@@ -164,7 +209,7 @@ func (s *session) write(end terminal.End) {
 }
 
 // hint is what the user can do while the host is at work.
-func (s *session) hint(st report.Status) string {
+func (s *session) hint(st view.Status) string {
 	switch {
 	case st.State == view.Running && s.options.Exit.Asked():
 		return "Ctrl-C once more leaves at once"
@@ -197,16 +242,18 @@ func (s *session) showLater() func(time.Duration) {
 }
 
 // front are the trials that no other one beats in all objectives.
-func (s *session) front(objectives []core.Objective) (list []terminal.Member) {
+func (s *session) front(objectives []core.Objective) (list []view.Trial) {
 	for _, no := range view.Front(s.machine, objectives, view.Last) {
-		m := terminal.Member{Trial: s.trials.report(no)}
-		for _, o := range objectives {
-			sum, _ := s.machine.Summary(no, s.machine.Metric(o.Metric))
-			m.Metrics = append(m.Metrics, report.Metric{Name: o.Metric, Value: sum.Last})
-		}
-		list = append(list, m)
+		list = append(list, s.state.Trial(no))
 	}
 	return list
+}
+
+func objectiveNames(e *config.Experiment) (names []string) {
+	for _, o := range e.Objectives {
+		names = append(names, o.Metric)
+	}
+	return names
 }
 
 // args are the flags without which the file means another experiment.

@@ -379,7 +379,7 @@ func (m *simulation) sum() Simulated {
 		s.Trained, s.Whole = s.Trained+t.done, s.Whole+t.whole
 		s.States[m.machine.State(no)]++
 		if m.machine.State(no) == core.Errored && s.Failure == "" {
-			s.Failure = m.trials.report(no).Error
+			s.Failure = m.trials.Of(no).Error
 		}
 	}
 	if no, value, ok := view.Best(m.machine, m.machine.Spec().Objectives[0], view.Last); ok {

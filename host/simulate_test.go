@@ -197,7 +197,7 @@ func TestSimulatesTheHost(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, got := decisions(e.Machine()), decisions(simulated.Machine)
+		want, got := decisions(e.Now().Machine), decisions(simulated.Machine)
 		stopped := 0
 		for i := range want {
 			if want[i] != got[i] {

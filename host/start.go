@@ -19,7 +19,6 @@ import (
 	"github.com/tunehost/tunehost/host/inbox"
 	"github.com/tunehost/tunehost/host/local"
 	"github.com/tunehost/tunehost/host/points"
-	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/snapshots"
 	"github.com/tunehost/tunehost/host/spec"
 	"github.com/tunehost/tunehost/host/telling"
@@ -305,11 +304,8 @@ func (s *session) makeDrivers() {
 }
 
 func (s *session) makeBoard() {
-	e := s.experiment
-	o := e.Objectives[0]
-	s.board = telling.NewBoard(telling.BoardOptions{Machine: s.machine, Trial: s.trials.report, Running: s.running, Clock: s.clock, Hint: s.hint,
-		Begin: report.Status{Grace: e.StopGrace, Name: e.Name, Dir: s.dir.Path(), State: view.Running, Planned: spec.Runs(e),
-			Objective: core.Objective{Metric: o.Metric, Mode: spec.Mode(o.Mode)}}})
+	s.board = view.NewBoard(view.BoardOptions{State: s.state, Elapsed: s.running, Clock: s.clock, Hint: s.hint,
+		Planned: spec.Runs(s.experiment)})
 }
 
 func (s *session) publisher() *telling.Publisher {
@@ -480,6 +476,7 @@ func (s *session) stopDrivers(broken bool) {
 	<-d.scheduling.Done()
 	if !broken {
 		s.publishRest()
+		s.endProgress()
 	}
 }
 

@@ -8,29 +8,24 @@ import (
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/demand"
 	"github.com/tunehost/tunehost/host/naming"
-	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/seeds"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/view"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
 // trials knows what trials are called and where their files are.
 type trials struct {
+	*view.Subjects
 	machine    *core.Machine
 	experiment *config.Experiment
 	storage    storage.Dir
 	seed       uint64
-	dirs       map[core.TrialNo]trialDir // of trials that have not ended
 }
 
-// trialDir is a directory, after moved others.
-type trialDir struct {
-	moved int
-	dir   string
-}
-
-func newTrials(m *core.Machine, e *config.Experiment, d storage.Dir, seed uint64) *trials {
-	return &trials{machine: m, experiment: e, storage: d, seed: seed, dirs: map[core.TrialNo]trialDir{}}
+func newTrials(x *view.State) *trials {
+	return &trials{Subjects: view.NewSubjects(x), machine: x.Machine, experiment: x.Config, storage: x.Facts.Dir,
+		seed: x.Seed}
 }
 
 func (t *trials) id(no core.TrialNo) string { return naming.ID(t.seed, uint32(no)) }
@@ -38,42 +33,13 @@ func (t *trials) id(no core.TrialNo) string { return naming.ID(t.seed, uint32(no
 // name is how messages speak of a trial.
 func (t *trials) name(no core.TrialNo) string { return fmt.Sprintf("trial %d (%s)", no, t.id(no)) }
 
-// dir is a trial's directory. The name is made once for each trial that runs,
-// of the parameters that it was created with.
-func (t *trials) dir(no core.TrialNo) string {
-	moved := t.machine.Dirs(no)
-	if known, ok := t.dirs[no]; ok && known.moved == moved {
-		return known.dir
-	}
-	dir := t.dirAt(no, moved)
-	if t.machine.State(no).Final() {
-		delete(t.dirs, no)
-		return dir
-	}
-	t.dirs[no] = trialDir{moved, dir}
-	return dir
-}
-
-// dirAt is one of the directories that a trial has had.
-func (t *trials) dirAt(no core.TrialNo, moved int) string {
-	return t.storage.Trial(naming.Dir(t.experiment, t.seed, uint32(no), t.machine.FirstParams(no), moved))
-}
-
-// dirOf is the one that a checkpoint lies in.
-func (t *trials) dirOf(no core.TrialNo, checkpoint uint32) string {
-	if moved := t.machine.DirOf(no, checkpoint); moved != t.machine.Dirs(no) {
-		return t.dirAt(no, moved)
-	}
-	return t.dir(no)
-}
-
 // start is what a trainable is told of an attempt.
 func (t *trials) start(a core.StartAttempt) *sdk.Trial {
 	e, spec := t.experiment, t.machine.Spec()
 	x := &sdk.Trial{
 		ID: t.id(a.Trial), Number: uint32(a.Trial), Attempt: a.Attempt, Experiment: e.Name,
 		Params: t.machine.Params(a.Trial), Seed: seeds.For(t.seed, seeds.Trial, uint64(a.Trial)),
-		Dir: t.dir(a.Trial), Resources: demand.Sum(t.machine.Request(a.Trial)), CheckpointEvery: spec.Checkpoint.Every,
+		Dir: t.Dir(a.Trial), Resources: demand.Sum(t.machine.Request(a.Trial)), CheckpointEvery: spec.Checkpoint.Every,
 		CheckpointAtEnd: spec.Checkpoint.AtEnd, GraceSeconds: e.StopGrace.Seconds(),
 	}
 	if log := e.Log; log != (config.Log{On: true}) {
@@ -108,13 +74,4 @@ func (t *trials) bundles(a core.StartAttempt, sum []byte) []sdk.Bundle {
 		}
 	}
 	return out
-}
-
-func (t *trials) report(no core.TrialNo) report.Trial {
-	v := t.machine.View(no)
-	r := report.Trial{Number: no, ID: t.id(no), Dir: t.dir(no), State: v.State, Attempt: v.Attempt, Params: v.Params, Since: v.Since}
-	if v.State == core.Errored {
-		r.Error = v.Reason()
-	}
-	return r
 }

@@ -73,7 +73,8 @@ at a time as fit, and finds the best.`,
 		}
 	}
 	add(running, a.runCommand(), a.resumeCommand(), a.validateCommand(), a.askTellCommand(), a.simulateCommand())
-	add(looking, a.lsCommand(), a.statusCommand(), a.trialsCommand(), a.bestCommand(), a.importanceCommand(), a.lineageCommand(), a.logsCommand(), a.watchCommand(), a.journalCommand(), a.replayCommand())
+	add(looking, a.lsCommand(), a.statusCommand(), a.trialsCommand(), a.resultsCommand(), a.bestCommand(),
+		a.importanceCommand(), a.lineageCommand(), a.logsCommand(), a.watchCommand(), a.journalCommand(), a.replayCommand())
 	add(steering, a.stopCommand(), a.interruptCommand(), a.pauseCommand(), a.unpauseCommand(), a.retryCommand(), a.addCommand())
 	add(other, a.reportCommand(), a.pluginsCommand(), a.conformanceCommand(), a.schemaCommand(), a.doctorCommand(), a.versionCommand())
 	a.completions(root)
@@ -125,7 +126,7 @@ func wants(least, most int) cobra.PositionalArgs {
 
 // with opens an experiment for the time of a call; one of a storage elsewhere is
 // fetched for it.
-func (a *app) with(dir string, f func(*view.Experiment) error) error {
+func (a *app) with(dir string, f func(*view.Recorded) error) error {
 	return a.fetched(dir, func(at string, copied bool) error {
 		e, err := view.Open(at)
 		if err != nil {
@@ -185,7 +186,7 @@ func (a *app) here(dir, what string, f func(at string) error) error {
 }
 
 // withHere is with for what only the machine that runs an experiment has.
-func (a *app) withHere(dir, what string, f func(*view.Experiment) error) error {
+func (a *app) withHere(dir, what string, f func(*view.Recorded) error) error {
 	return a.here(dir, what, func(at string) error { return a.with(at, f) })
 }
 

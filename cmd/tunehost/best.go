@@ -52,7 +52,7 @@ all before it.`,
 			if checkpoint && (curve || pareto || asJSON) {
 				return usage("best: --checkpoint prints a path alone: leave out --curve, --pareto and --json")
 			}
-			return a.with(args[0], func(e *view.Experiment) error {
+			return a.with(args[0], func(e *view.Recorded) error {
 				switch {
 				case checkpoint:
 					return a.bestCheckpoint(e, q)
@@ -77,7 +77,7 @@ all before it.`,
 }
 
 // bestCheckpoint prints the directory of the value's own checkpoint.
-func (a *app) bestCheckpoint(e *view.Experiment, q view.Query) error {
+func (a *app) bestCheckpoint(e *view.Recorded, q view.Query) error {
 	if len(e.Objectives()) > 1 && q.Metric == "" {
 		return usage("best: --checkpoint is that of one trial: say --metric, for there are several objectives")
 	}
@@ -95,7 +95,7 @@ func (a *app) bestCheckpoint(e *view.Experiment, q view.Query) error {
 }
 
 // noCheckpoint says that a value's checkpoint is not there, and what is.
-func noCheckpoint(e *view.Experiment, best *view.Ranked) string {
+func noCheckpoint(e *view.Recorded, best *view.Ranked) string {
 	what := fmt.Sprintf("the checkpoint of iteration %d of trial %d (%s)", best.Iteration, best.Number, best.ID)
 	switch {
 	case e.IsElsewhere():
@@ -109,11 +109,15 @@ func noCheckpoint(e *view.Experiment, best *view.Ranked) string {
 }
 
 // noValue says why there is no best trial.
-func (a *app) noValue(e *view.Experiment, q view.Query) error {
-	return fmt.Errorf("%s: %s", e.Place(), e.NoValue(q.Metric))
+func (a *app) noValue(e *view.Recorded, q view.Query) error {
+	why, err := e.NoValue(q.Metric)
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("%s: %s", e.Place(), why)
 }
 
-func (a *app) best(e *view.Experiment, q view.Query, asJSON bool) error {
+func (a *app) best(e *view.Recorded, q view.Query, asJSON bool) error {
 	best, ok, err := e.Best(q)
 	switch {
 	case err != nil:
@@ -130,7 +134,7 @@ func (a *app) best(e *view.Experiment, q view.Query, asJSON bool) error {
 	return a.writeBest(a.out, e, &best, metric)
 }
 
-func (a *app) writeBest(w io.Writer, e *view.Experiment, best *view.Ranked, metric string) error {
+func (a *app) writeBest(w io.Writer, e *view.Recorded, best *view.Ranked, metric string) error {
 	head := fmt.Sprintf("%s %s (%s): %s", metric, number(best.Value), best.Scope, rankedTitle(best))
 	if _, err := fmt.Fprintln(w, a.bold(head)); err != nil {
 		return err
@@ -138,7 +142,7 @@ func (a *app) writeBest(w io.Writer, e *view.Experiment, best *view.Ranked, metr
 	t := &table{}
 	t.column("", false)
 	t.column("", false)
-	values := e.Config().Values(best.Params)
+	values := e.Config.Values(best.Params)
 	for _, name := range e.ParamNames() {
 		if v, ok := values[name]; ok {
 			t.rows = append(t.rows, []string{name, naming.Brief(v)})
@@ -158,28 +162,30 @@ func (a *app) writeBest(w io.Writer, e *view.Experiment, best *view.Ranked, metr
 	return t.write(w, 0, a.bold) // paths are for copying: never cut
 }
 
-func (a *app) front(e *view.Experiment, s view.Scope, asJSON bool) error {
-	list := e.Front(s)
+func (a *app) front(e *view.Recorded, s view.Scope, asJSON bool) error {
+	list, err := e.Front(s)
 	switch {
+	case err != nil:
+		return err
 	case len(list) == 0:
-		return noFront(e)
+		return a.noFront(e)
 	case asJSON:
 		return a.trialLines(list)
 	}
-	return trialTable(e, list).write(a.out, a.width(), a.bold)
+	return trialTable(e.Experiment, list).write(a.out, a.width(), a.bold)
 }
 
 // noFront says which objective has no value, or that no trial has all of them.
-func noFront(e *view.Experiment) error {
+func (a *app) noFront(e *view.Recorded) error {
 	for _, o := range e.Objectives() {
 		if _, ok, err := e.Best(view.Query{Metric: o.Metric}); err == nil && !ok {
-			return fmt.Errorf("%s: %s", e.Place(), e.NoValue(o.Metric))
+			return a.noValue(e, view.Query{Metric: o.Metric})
 		}
 	}
 	return fmt.Errorf("%s: no trial has reported finite values of all objectives yet", e.Place())
 }
 
-func (a *app) curve(e *view.Experiment, q view.Query, asJSON bool) error {
+func (a *app) curve(e *view.Recorded, q view.Query, asJSON bool) error {
 	steps, err := e.Curve(q)
 	switch {
 	case err != nil:

@@ -68,10 +68,17 @@ func (a *app) inDir(command string) cobra.CompletionFunc {
 
 var anyState = []core.State{core.Pending, core.Running, core.Paused, core.Terminated, core.Errored}
 
+func stateWords() (list words) {
+	for _, state := range view.States {
+		list = append(list, state.String())
+	}
+	return list
+}
+
 // trialStates are those of the trials that a command takes.
 var trialStates = map[string][]core.State{
 	"stop": {core.Pending, core.Running, core.Paused}, "pause": {core.Pending, core.Running}, "unpause": {core.Paused},
-	"retry": {core.Errored}, "logs": anyState, "journal": anyState, "lineage": anyState,
+	"retry": {core.Errored}, "logs": anyState, "results": anyState, "journal": anyState, "lineage": anyState,
 }
 
 // experimentDirs are those in the directory that is begun, or in ./results; where there
@@ -97,7 +104,7 @@ func experimentDirs(begun string) (words, cobra.ShellCompDirective) {
 }
 
 // look reads an experiment of this machine for its words.
-func (a *app) look(dir string, read func(*view.Experiment) words) words {
+func (a *app) look(dir string, read func(*view.Recorded) words) words {
 	if mirror.IsURL(dir) {
 		return nil
 	}
@@ -110,10 +117,10 @@ func (a *app) look(dir string, read func(*view.Experiment) words) words {
 }
 
 // trialWords are the numbers of trials, the newest first, with their states and parameters.
-func trialWords(states []core.State) func(*view.Experiment) words {
-	return func(e *view.Experiment) (list words) {
-		for no := core.TrialNo(e.Machine().Trials()); no > 0 && len(list) < maxWords; no-- {
-			t := e.Trial(no - 1)
+func trialWords(states []core.State) func(*view.Recorded) words {
+	return func(e *view.Recorded) (list words) {
+		for no := core.TrialNo(e.Now().Trials()); no > 0 && len(list) < maxWords; no-- {
+			t := e.Now().Trial(no - 1)
 			if slices.Contains(states, t.State) {
 				list = append(list, fmt.Sprintf("%d\t%s %s %s", t.Number, t.ID, t.State, paramsOf(e, &t)))
 			}
@@ -122,30 +129,30 @@ func trialWords(states []core.State) func(*view.Experiment) words {
 	}
 }
 
-func paramsOf(e *view.Experiment, t *view.Trial) string {
-	values := e.Config().Values(t.Params)
+func paramsOf(e *view.Recorded, t *view.Trial) string {
+	values := e.Config.Values(t.Params)
 	var parts []string
-	for i := range e.Config().Space.Params {
-		if v, ok := values[e.Config().Space.Params[i].Name]; ok {
-			parts = append(parts, e.Config().Space.Params[i].Name+"="+naming.Brief(v))
+	for i := range e.Config.Space.Params {
+		if v, ok := values[e.Config.Space.Params[i].Name]; ok {
+			parts = append(parts, e.Config.Space.Params[i].Name+"="+naming.Brief(v))
 		}
 	}
 	return clean(strings.Join(parts, " "))
 }
 
 // paramWords are the beginnings of NAME=VALUE.
-func paramWords(e *view.Experiment) (list words) {
-	for i := range e.Config().Space.Params {
-		list = append(list, clean(e.Config().Space.Params[i].Name)+"=")
+func paramWords(e *view.Recorded) (list words) {
+	for i := range e.Config.Space.Params {
+		list = append(list, clean(e.Config.Space.Params[i].Name)+"=")
 	}
 	return list
 }
 
-func metricWords(e *view.Experiment) words { return cleaned(e.MetricNames()) }
+func metricWords(e *view.Recorded) words { return cleaned(e.Now().MetricNames()) }
 
 // sortWords are what trials can be sorted by.
-func sortWords(e *view.Experiment) words {
-	return cleaned(slices.Concat(e.MetricNames(), e.ParamNames(), view.SortKeys))
+func sortWords(e *view.Recorded) words {
+	return cleaned(slices.Concat(e.Now().MetricNames(), e.ParamNames(), view.SortKeys))
 }
 
 // cleaned are names that programs had a hand in, made harmless for a shell's menu.
@@ -159,7 +166,11 @@ func cleaned(names []string) (list words) {
 // completeFlags is for the flags whose values are names.
 func (a *app) completeFlags(cmd *cobra.Command) {
 	fixed := map[string]words{"resume": resumeModes, "scope": {"last", "min", "max", "mean", "mean5", "mean10", "all"}, "mode": {"min", "max"}}
-	read := map[string]func(*view.Experiment) words{"metric": metricWords, "sort": sortWords,
+	if cmd.Flags().Lookup("state") != nil {
+		_ = cmd.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(stateWords(),
+			cobra.ShellCompDirectiveNoFileComp))
+	}
+	read := map[string]func(*view.Recorded) words{"metric": metricWords, "sort": sortWords,
 		"retry": trialWords([]core.State{core.Errored}), "clone": trialWords(anyState)}
 	for name, list := range fixed {
 		if cmd.Flags().Lookup(name) != nil {
@@ -174,7 +185,7 @@ func (a *app) completeFlags(cmd *cobra.Command) {
 }
 
 // ofDir completes a flag by the experiment that the command line names before it.
-func (a *app) ofDir(read func(*view.Experiment) words) cobra.CompletionFunc {
+func (a *app) ofDir(read func(*view.Recorded) words) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, _ string) (words, cobra.ShellCompDirective) {
 		if len(args) == 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp

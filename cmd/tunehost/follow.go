@@ -20,7 +20,7 @@ import (
 // all trials what is new.
 type following struct {
 	*app
-	e     *view.Experiment
+	e     *view.Recorded
 	names []string // of the files in a trial's directory
 	trial *core.TrialNo
 	files map[string]*followed
@@ -61,19 +61,19 @@ func (f *following) until(ctx context.Context) error {
 }
 
 func (f *following) over() bool {
-	return f.e.State() != view.Running || f.trial != nil && f.e.Machine().State(*f.trial).Final()
+	return f.e.State() != view.Running || f.trial != nil && f.e.Now().Brief(*f.trial).State.Final()
 }
 
 // skip leaves out what trials have printed so far.
 func (f *following) skip() {
-	for no := range core.TrialNo(f.e.Machine().Trials()) {
-		v := f.e.Machine().View(no)
+	for no := range core.TrialNo(f.e.Now().Trials()) {
+		v := f.e.Now().Brief(no)
 		if f.seen[no] = v.Attempt; v.State != core.Running {
 			continue
 		}
 		f.ran[no] = true
 		for _, name := range f.names {
-			path := filepath.Join(f.e.TrialDir(no), name)
+			path := filepath.Join(f.e.Now().TrialDir(no), name)
 			if info, err := nolink.Lstat(path); err == nil {
 				f.files[path] = &followed{at: info.Size()}
 			}
@@ -87,8 +87,8 @@ func (f *following) look() error {
 	if f.trial != nil {
 		return f.lookAt(*f.trial)
 	}
-	for no := range core.TrialNo(f.e.Machine().Trials()) {
-		v := f.e.Machine().View(no)
+	for no := range core.TrialNo(f.e.Now().Trials()) {
+		v := f.e.Now().Brief(no)
 		runs := v.State == core.Running
 		if !runs && !f.ran[no] && f.seen[no] == v.Attempt {
 			continue
@@ -107,7 +107,7 @@ func (f *following) look() error {
 // flush prints lines that have no end, of a trial that has.
 func (f *following) flush(no core.TrialNo) {
 	for _, name := range f.names {
-		path := filepath.Join(f.e.TrialDir(no), name)
+		path := filepath.Join(f.e.Now().TrialDir(no), name)
 		if x := f.files[path]; x != nil && len(x.rest) > 0 {
 			f.print(no, name, append(x.rest, '\n'))
 			x.rest = nil
@@ -116,7 +116,7 @@ func (f *following) flush(no core.TrialNo) {
 }
 
 func (f *following) lookAt(no core.TrialNo) error {
-	dir := f.e.TrialDir(no)
+	dir := f.e.Now().TrialDir(no)
 	for _, name := range f.names {
 		text, err := f.more(filepath.Join(dir, name))
 		if err != nil {
@@ -177,7 +177,7 @@ func (f *following) end() error {
 		return nil
 	}
 	f.flush(*f.trial)
-	if t := f.e.Trial(*f.trial); t.Error != "" {
+	if t := f.e.Now().Trial(*f.trial); t.Error != "" {
 		fmt.Fprintf(f.err, "%s failed: %s\n", title(&t), clean(t.Error))
 	}
 	return nil

@@ -30,7 +30,7 @@ trials, and the more evenly they are spread, the better it is known.`,
 			if q.Scope, err = view.ParseScope(scope); err != nil {
 				return asUsage(err)
 			}
-			return a.with(args[0], func(e *view.Experiment) error { return a.importance(e, q, top, asJSON) })
+			return a.with(args[0], func(e *view.Recorded) error { return a.importance(e, q, top, asJSON) })
 		},
 	}
 	flags := cmd.Flags()
@@ -45,7 +45,7 @@ trials, and the more evenly they are spread, the better it is known.`,
 // barCells is the length of the longest bar.
 const barCells = 30
 
-func (a *app) importance(e *view.Experiment, q view.Query, top float64, asJSON bool) error {
+func (a *app) importance(e *view.Recorded, q view.Query, top float64, asJSON bool) error {
 	shares, trials, err := e.Importance(q, top)
 	switch {
 	case err != nil:

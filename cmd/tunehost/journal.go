@@ -91,8 +91,8 @@ func (j *journaling) read(at string, args []string) error {
 
 // find finds the trial that is meant.
 func (j *journaling) find(text string) error {
-	return j.with(j.dir.Path(), func(e *view.Experiment) error {
-		no, err := e.Find(text)
+	return j.with(j.dir.Path(), func(e *view.Recorded) error {
+		no, err := e.Now().Find(text)
 		j.trial = &no
 		return asUsage(err)
 	})

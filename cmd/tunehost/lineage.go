@@ -38,7 +38,7 @@ keys for an experiment file with the same space, to train it anew without the ot
 			case policy && len(args) < 2:
 				return usage("lineage: --policy is that of one trial; expected: tunehost lineage DIR TRIAL --policy")
 			}
-			return a.with(args[0], func(e *view.Experiment) error { return a.lineage(e, args[1:], asJSON, policy) })
+			return a.with(args[0], func(e *view.Recorded) error { return a.lineage(e, args[1:], asJSON, policy) })
 		},
 	}
 	flags := cmd.Flags()
@@ -47,7 +47,7 @@ keys for an experiment file with the same space, to train it anew without the ot
 	return cmd
 }
 
-func (a *app) lineage(e *view.Experiment, trial []string, asJSON, policy bool) error {
+func (a *app) lineage(e *view.Recorded, trial []string, asJSON, policy bool) error {
 	l, err := e.Lineage()
 	if err != nil {
 		return err
@@ -71,14 +71,14 @@ func (a *app) lineage(e *view.Experiment, trial []string, asJSON, policy bool) e
 }
 
 // stretches are the indices of those that are shown.
-func stretches(e *view.Experiment, l *view.Lineage, trial []string) (all []int, err error) {
+func stretches(e *view.Recorded, l *view.Lineage, trial []string) (all []int, err error) {
 	if len(trial) == 0 {
 		for i := range l.Stretches {
 			all = append(all, i)
 		}
 		return all, nil
 	}
-	no, err := e.Find(trial[0])
+	no, err := e.Now().Find(trial[0])
 	if err != nil {
 		return nil, asUsage(err)
 	}
@@ -101,7 +101,7 @@ func (a *app) lineageLines(l *view.Lineage, shown []int) error {
 }
 
 // policy prints what pbt-replay takes: JSON is YAML too.
-func (a *app) policy(e *view.Experiment, l *view.Lineage, line []int) error {
+func (a *app) policy(e *view.Recorded, l *view.Lineage, line []int) error {
 	begin, changes := e.Policy(l, line)
 	point, err := json.Marshal(begin)
 	if err != nil {
@@ -121,7 +121,7 @@ func (a *app) policy(e *view.Experiment, l *view.Lineage, line []int) error {
 }
 
 // tree draws the stretches below each other, each under the one that it went on from.
-func (a *app) tree(e *view.Experiment, l *view.Lineage, shown []int) error {
+func (a *app) tree(e *view.Recorded, l *view.Lineage, shown []int) error {
 	d := drawing{lineage: l, values: varying(e), best: l.Best(), axis: axisOf(l, shown, a.width()), children: map[int][]int{}}
 	for _, i := range shown {
 		parent := l.Stretches[i].Parent
@@ -139,10 +139,10 @@ func (a *app) tree(e *view.Experiment, l *view.Lineage, shown []int) error {
 }
 
 // varying reads parameters, but for those that are the same in all trials.
-func varying(e *view.Experiment) func(params []byte) map[string]any {
+func varying(e *view.Recorded) func(params []byte) map[string]any {
 	return func(params []byte) map[string]any {
-		values := e.Config().Values(params)
-		for _, c := range e.Config().Constants {
+		values := e.Config.Values(params)
+		for _, c := range e.Config.Constants {
 			delete(values, c.Name)
 		}
 		return values

@@ -46,11 +46,11 @@ ends.`,
 			if len(args) == 1 && !l.follow {
 				return usage("logs: which trial? expected: tunehost logs DIR TRIAL, or --follow for all")
 			}
-			return a.withHere(args[0], "what trials print stays there", func(e *view.Experiment) error {
+			return a.withHere(args[0], "what trials print stays there", func(e *view.Recorded) error {
 				if len(args) == 1 {
 					return a.followAll(e, &l)
 				}
-				no, err := e.Find(args[1])
+				no, err := e.Now().Find(args[1])
 				if err != nil {
 					return asUsage(err)
 				}
@@ -66,8 +66,8 @@ ends.`,
 	return cmd
 }
 
-func (a *app) logs(e *view.Experiment, no core.TrialNo, l *logging) error {
-	t := e.Trial(no)
+func (a *app) logs(e *view.Recorded, no core.TrialNo, l *logging) error {
+	t := e.Now().Trial(no)
 	names, err := logFiles(e, title(&t), l)
 	if err != nil {
 		return err
@@ -91,13 +91,14 @@ func (a *app) logs(e *view.Experiment, no core.TrialNo, l *logging) error {
 }
 
 // followAll prints what all trials print from now on.
-func (a *app) followAll(e *view.Experiment, l *logging) error {
+func (a *app) followAll(e *view.Recorded, l *logging) error {
 	names, err := logFiles(e, "the trials", l)
 	if err != nil {
 		return err
 	}
 	if state := e.State(); state != view.Running {
-		return usage("%s is %s: no trial prints anything; `tunehost logs %s TRIAL` shows what one has printed", e.Name(), state, shellWord(e.Place()))
+		return usage("%s is %s: no trial prints anything; `tunehost logs %s TRIAL` shows what one has printed",
+			e.Name, state, shellWord(e.Place()))
 	}
 	return a.follow(&following{app: a, e: e, names: names})
 }
@@ -109,8 +110,8 @@ func (a *app) follow(f *following) error {
 }
 
 // logFiles are the names of the files in a trial's directory.
-func logFiles(e *view.Experiment, whose string, l *logging) (names []string, err error) {
-	log := e.Config().Log
+func logFiles(e *view.Recorded, whose string, l *logging) (names []string, err error) {
+	log := e.Config.Log
 	if !log.On {
 		return nil, usage("%s: its output was not kept: the experiment says log: false", whose)
 	}
@@ -130,11 +131,11 @@ func logFiles(e *view.Experiment, whose string, l *logging) (names []string, err
 }
 
 // knownRank refuses the rank of a worker that there is not; file is one that it would have.
-func knownRank(e *view.Experiment, t *view.Trial, rank uint16, file string) error {
+func knownRank(e *view.Recorded, t *view.Trial, rank uint16, file string) error {
 	if rank == 0 {
 		return nil
 	}
-	p := e.Config().Placement
+	p := e.Config.Placement
 	if p == nil || !p.Workers {
 		return usage("%s has one process: the experiment starts no workers (placement.workers)", title(t))
 	}

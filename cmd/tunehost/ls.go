@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/tunehost/tunehost/host/mirror"
@@ -33,21 +32,6 @@ func (a *app) lsCommand() *cobra.Command {
 	}
 	jsonFlag(cmd.Flags(), &asJSON, "print one JSON object a line for each experiment")
 	return cmd
-}
-
-// listed is an experiment in the list, in the stable shape of `ls --json`.
-type listed struct {
-	Name    string      `json:"name"`
-	State   string      `json:"state"`
-	Trials  int         `json:"trials"`
-	Metric  string      `json:"metric"`
-	Best    *view.Float `json:"best"`
-	Changed time.Time   `json:"changed"`
-	Dir     string      `json:"dir"`
-	// NeverStarted is how many of the trials were ended before they had ever
-	// started; Paused: the user has paused it.
-	NeverStarted int  `json:"never_started"`
-	Paused       bool `json:"paused"`
 }
 
 func (a *app) ls(dir string, asJSON bool) error {
@@ -126,21 +110,14 @@ func experiments(dir string) ([]string, error) {
 	return dirs, nil
 }
 
-func (a *app) list(dir string) (x listed, err error) {
-	err = a.with(dir, func(e *view.Experiment) error {
-		x = listed{Name: e.Name(), State: e.State(), Trials: e.Machine().Trials(),
-			NeverStarted: e.Machine().NeverStarted(), Paused: e.Machine().Paused(), Changed: e.Changed().UTC(), Dir: e.Dir().Path(),
-			Metric: e.Objectives()[0].Metric}
-		if mirror.IsURL(dir) {
-			x.Dir = dir
-		}
-		best, ok, err := e.Best(view.Query{})
-		if ok {
-			v := view.Float(best.Value)
-			x.Best = &v
-		}
+func (a *app) list(dir string) (x view.Summary, err error) {
+	err = a.with(dir, func(e *view.Recorded) (err error) {
+		x, err = e.Summary()
 		return err
 	})
+	if mirror.IsURL(dir) { // also where its working directory is here
+		x.Dir = dir
+	}
 	return x, err
 }
 
@@ -155,7 +132,7 @@ func listTable() *table {
 	return t
 }
 
-func (a *app) listRow(x *listed) []string {
+func (a *app) listRow(x *view.Summary) []string {
 	best := "-"
 	if x.Best != nil {
 		best = number(float64(*x.Best))
@@ -164,7 +141,7 @@ func (a *app) listRow(x *listed) []string {
 }
 
 // listState is the state as people want it: what is paused does not run.
-func listState(x *listed) string {
+func listState(x *view.Summary) string {
 	switch {
 	case !x.Paused:
 		return x.State
@@ -174,7 +151,7 @@ func listState(x *listed) string {
 	return x.State + ", paused"
 }
 
-func listTrials(x *listed) string {
+func listTrials(x *view.Summary) string {
 	if x.NeverStarted == 0 {
 		return fmt.Sprint(x.Trials)
 	}
@@ -183,7 +160,7 @@ func listTrials(x *listed) string {
 
 // listName is an experiment's name, with its directory where that is called
 // otherwise: commands take the directory.
-func listName(x *listed) string {
+func listName(x *view.Summary) string {
 	base := filepath.Base(x.Dir)
 	if x.Name == "" || x.Name == base {
 		return base

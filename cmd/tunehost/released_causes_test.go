@@ -45,8 +45,8 @@ func causesOf(t *testing.T, dir string, seen map[string]int) {
 		t.Fatalf("%s: %v", dir, err)
 	}
 	defer e.Close()
-	for no := range core.TrialNo(e.Machine().Trials()) {
-		if v := e.Machine().View(no); v.Cause.Kind != core.CauseNone {
+	for no := range core.TrialNo(e.Now().Machine.Trials()) {
+		if v := e.Now().Machine.View(no); v.Cause.Kind != core.CauseNone {
 			seen[v.State.String()+" "+v.Cause.Kind.String()]++
 		}
 	}

@@ -122,11 +122,11 @@ func trialsOf(t *testing.T, dir string) []string {
 		t.Fatalf("%s: %v", dir, err)
 	}
 	defer e.Close()
-	m := e.Machine()
+	m := e.Now().Machine
 	outcome, why := m.Outcome()
 	list := []string{fmt.Sprintf("%v %q, %d observations", outcome, why, m.Observations())}
 	for no := range core.TrialNo(m.Trials()) {
-		list = append(list, line(m.View(no), e.Trial(no)))
+		list = append(list, line(m.View(no), e.Now().Trial(no)))
 	}
 	return list
 }

@@ -19,7 +19,7 @@ func (a *app) statusCommand() *cobra.Command {
 		Example: "  tunehost status results/digits",
 		Args:    wants(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.with(args[0], func(e *view.Experiment) error {
+			return a.with(args[0], func(e *view.Recorded) error {
 				s, err := e.Status(a.now())
 				switch {
 				case err != nil:
@@ -27,7 +27,7 @@ func (a *app) statusCommand() *cobra.Command {
 				case asJSON:
 					return a.line(s)
 				}
-				return a.writeStatus(a.out, &s, e)
+				return a.writeStatus(a.out, &s, host.UsesOwnPlugins(plugins, e.Config))
 			})
 		},
 	}
@@ -35,7 +35,7 @@ func (a *app) statusCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) writeStatus(w io.Writer, s *view.Status, e *view.Experiment) error {
+func (a *app) writeStatus(w io.Writer, s *view.Status, ownPlugins bool) error {
 	head := statusHead(s)
 	t := &table{}
 	t.column("", false)
@@ -51,16 +51,16 @@ func (a *app) writeStatus(w io.Writer, s *view.Status, e *view.Experiment) error
 	}
 	add("time", seconds(s.Elapsed.Seconds()))
 	switch {
-	case s.Best != nil:
-		add("best", fmt.Sprintf("%s %s: %s", e.Objectives()[0].Metric, number(s.Best.Value), rankedTitle(s.Best)))
-	case len(e.Objectives()) == 1 && e.Machine().Metric(e.Objectives()[0].Metric) != 0:
-		add("best", e.NoValue(""))
 	case s.Front > 0:
 		add("best", fmt.Sprintf("%s that no other beats; `tunehost best` lists them", plural(s.Front, "trial")))
+	case s.Several:
+	case s.Best != nil:
+		add("best", fmt.Sprintf("%s %s: %s", s.Objective.Metric, number(s.Best.Value), rankedTitle(s.Best)))
+	case s.Reported:
+		add("best", s.NoBest)
 	}
 	add("files", s.Dir)
-	outOfTime := view.OutOfTime(s.Elapsed, e.Config().Budget.Time)
-	for i, next := range nextSteps(s, outOfTime, host.UsesOwnPlugins(plugins, e.Config())) {
+	for i, next := range nextSteps(s, ownPlugins) {
 		add([]string{"next", ""}[min(i, 1)], next)
 	}
 	if _, err := fmt.Fprintln(w, a.bold(head)); err != nil {
@@ -97,15 +97,12 @@ func statusHead(s *view.Status) string {
 // goesOn says whether the experiment's plan leaves something to do, but for trials that never
 // started.
 func goesOn(s *view.Status) bool {
-	made := int64(0)
-	for _, n := range s.Counts {
-		made += int64(n)
-	}
-	return s.State == view.Interrupted || s.State == core.Failed.String() || s.Planned < 0 || made < s.Planned
+	return s.State == view.Interrupted || s.State == core.Failed.String() || s.Planned < 0 || s.Made < s.Planned
 }
 
 // nextSteps are the commands with which the experiment goes on.
-func nextSteps(s *view.Status, outOfTime, ownPlugins bool) (list []string) {
+func nextSteps(s *view.Status, ownPlugins bool) (list []string) {
+	outOfTime := s.OutOfTime()
 	dir := shellWord(s.Dir)
 	if outOfTime && s.State != view.Running && goesOn(s) {
 		list = append(list, "`tunehost run FILE --set budget.time=LIMIT` goes on, with more time")

@@ -11,12 +11,11 @@ import (
 // B-123: what resume would refuse is not advised: trials that never started need a larger time
 // budget where theirs is used up.
 func TestNextStepsAfterTime(t *testing.T) {
-	s := &view.Status{State: "stopped", Dir: "d", NeverStarted: 2}
 	for used, want := range map[time.Duration]string{
 		time.Second: "`tunehost resume d --unstarted`", time.Hour: "`tunehost run FILE --set budget.time=LIMIT --unstarted`",
 	} {
-		got := strings.Join(nextSteps(s, view.OutOfTime(used, time.Minute), false), "")
-		if !strings.Contains(got, want) {
+		s := &view.Status{State: "stopped", Dir: "d", NeverStarted: 2, Elapsed: used, Budget: time.Minute}
+		if got := strings.Join(nextSteps(s, false), ""); !strings.Contains(got, want) {
 			t.Errorf("after %v: %s", used, got)
 		}
 	}
@@ -29,7 +28,7 @@ func TestNextStepsAfterFailedPlugin(t *testing.T) {
 		false: "`tunehost resume d` goes on",
 		true:  "`tunehost resume d` goes on; with --accept-plugins once a plugin is repaired",
 	} {
-		if got := strings.Join(nextSteps(s, false, own), ""); got != want {
+		if got := strings.Join(nextSteps(s, own), ""); got != want {
 			t.Errorf("own plugins %t: %s", own, got)
 		}
 	}

@@ -32,12 +32,13 @@ is 130.`,
 		Example: "  tunehost interrupt results/digits\n  tunehost resume results/digits",
 		Args:    wants(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.withHere(args[0], "only there it can be steered", func(e *view.Experiment) error {
+			return a.withHere(args[0], "only there it can be steered", func(e *view.Recorded) error {
 				return a.talk(e, func(c *control.Client) error {
 					if err := c.Interrupt(); err != nil {
 						return err
 					}
-					a.say("interrupting the experiment %s; `tunehost resume %s` goes on with it", e.Name(), shellWord(args[0]))
+					a.say("interrupting the experiment %s; `tunehost resume %s` goes on with it", e.Name,
+						shellWord(args[0]))
 					return nil
 				})
 			})
@@ -90,17 +91,18 @@ in the old one. TRIAL is a number or an id. Where no host is running,
 		Example: "  tunehost retry results/digits 17\n  tunehost retry results/digits 17 --fresh",
 		Args:    wants(2, 2),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.withHere(args[0], "only there it can be steered", func(e *view.Experiment) error {
-				no, err := e.Find(args[1])
+			return a.withHere(args[0], "only there it can be steered", func(e *view.Recorded) error {
+				no, err := e.Now().Find(args[1])
 				if err != nil {
 					return asUsage(err)
 				}
-				t := e.Trial(no)
+				t := e.Now().Trial(no)
 				if t.State.Final() && t.State != core.Errored {
 					return usage("retry: %s is %s: only a trial in ERROR can be run again", title(&t), t.State)
 				}
 				if e.State() != view.Running {
-					return fmt.Errorf("%s is %s: `%s` runs the trial again", e.Name(), e.State(), retryLater(args[0], no, fresh))
+					return fmt.Errorf("%s is %s: `%s` runs the trial again", e.Name, e.State(), retryLater(args[0],
+						no, fresh))
 				}
 				return a.talk(e, func(c *control.Client) error {
 					if err := c.Retry(t.ID, fresh); err != nil {
@@ -131,14 +133,14 @@ func (a *app) steering(name, short, long, doing string, do func(c *control.Clien
 		Example: fmt.Sprintf("  tunehost %s results/digits\n  tunehost %s results/digits 17", name, name),
 		Args:    wants(1, 2),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.withHere(args[0], "only there it can be steered", func(e *view.Experiment) error {
-				trial, what := "", "the experiment "+e.Name()
+			return a.withHere(args[0], "only there it can be steered", func(e *view.Recorded) error {
+				trial, what := "", "the experiment "+e.Name
 				if len(args) == 2 {
-					no, err := e.Find(args[1])
+					no, err := e.Now().Find(args[1])
 					if err != nil {
 						return asUsage(err)
 					}
-					t := e.Trial(no)
+					t := e.Now().Trial(no)
 					trial, what = t.ID, title(&t)
 				}
 				return a.talk(e, func(c *control.Client) error {
@@ -154,15 +156,15 @@ func (a *app) steering(name, short, long, doing string, do func(c *control.Clien
 }
 
 // talk has one talk with the host.
-func (a *app) talk(e *view.Experiment, say func(*control.Client) error) error {
+func (a *app) talk(e *view.Recorded, say func(*control.Client) error) error {
 	if state := e.State(); state != view.Running {
 		goOn := ""
 		if state == view.Interrupted || state == core.Failed.String() {
 			goOn = fmt.Sprintf("; `tunehost resume %s` goes on with it", shellWord(e.Place()))
 		}
-		return fmt.Errorf("%s is %s: there is nothing to steer%s", e.Name(), state, goOn)
+		return fmt.Errorf("%s is %s: there is nothing to steer%s", e.Name, state, goOn)
 	}
-	c, err := control.Dial(e.Dir())
+	c, err := control.Dial(e.Dir)
 	if err != nil {
 		return err
 	}
@@ -191,19 +193,22 @@ suggestion several times (repeat), so it does with what is added.`,
 			if err != nil {
 				return err
 			}
-			return a.withHere(args[0], "only there it can be steered", func(e *view.Experiment) error { return a.add(e, clone, params) })
+			return a.withHere(args[0], "only there it can be steered", func(e *view.Recorded) error {
+				return a.add(e,
+					clone, params)
+			})
 		},
 	}
 	cmd.Flags().StringVar(&clone, "clone", "", "start from the newest checkpoint of `TRIAL`, with its parameters")
 	return cmd
 }
 
-func (a *app) add(e *view.Experiment, clone string, params []byte) error {
-	if _, err := e.Config().Given("add", params); err != nil {
+func (a *app) add(e *view.Recorded, clone string, params []byte) error {
+	if _, err := e.Config.Given("add", params); err != nil {
 		return unplaced(err)
 	}
 	if clone != "" {
-		no, err := e.Find(clone)
+		no, err := e.Now().Find(clone)
 		if err != nil {
 			return asUsage(err)
 		}

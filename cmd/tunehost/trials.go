@@ -5,18 +5,62 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/naming"
+	"github.com/tunehost/tunehost/host/nearest"
 	"github.com/tunehost/tunehost/host/view"
 )
 
 // listing says which trials are printed, and how.
 type listing struct {
-	sort, where   string
+	view.Chosen
+	states        []string
 	asJSON, asCSV bool
+}
+
+// check reads what the flags say.
+func (l *listing) check() error {
+	switch {
+	case l.asJSON && l.asCSV:
+		return usage("trials: --json and --csv: choose one of them")
+	case l.Offset < 0:
+		return usage("trials: --offset %d: expected 0 or more", l.Offset)
+	case l.Limit < 0:
+		return usage("trials: --limit %d: expected 1 or more, or 0 for all", l.Limit)
+	}
+	for _, name := range l.states {
+		state, err := parseState(name)
+		if err != nil {
+			return err
+		}
+		l.States = append(l.States, state)
+	}
+	return nil
+}
+
+// parseState reads the name of a state, in whatever case.
+func parseState(name string) (core.State, error) {
+	var names []string
+	for _, state := range view.States {
+		if strings.EqualFold(name, state.String()) {
+			return state, nil
+		}
+		names = append(names, state.String())
+	}
+	return 0, usage("trials: --state %q: expected %s%s", name, strings.Join(names, ", "),
+		nearest.Hint(strings.ToUpper(name), names))
+}
+
+// filter is what trials had to fit.
+func (l *listing) filter() string {
+	if l.Where == "" {
+		return "--state " + strings.Join(l.states, ",")
+	}
+	return l.Where
 }
 
 func (a *app) trialsCommand() *cobra.Command {
@@ -33,40 +77,58 @@ the other way round (--sort=-loss).
 --where takes an expression over parameters, metrics and number, trial, state,
 iteration, results, failures, error, reason, cause (the kind of reason, as in --json).`,
 		Example: `  tunehost trials results/digits --sort accuracy
+  tunehost trials results/digits --sort accuracy --limit 10
+  tunehost trials results/digits --state ERROR,PAUSED
   tunehost trials results/digits --where "state == 'ERROR' || lr > 0.1" --csv`,
 		Args: wants(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if l.asJSON && l.asCSV {
-				return usage("trials: --json and --csv: choose one of them")
+			if err := l.check(); err != nil {
+				return err
 			}
-			return a.with(args[0], func(e *view.Experiment) error { return a.trials(e, &l) })
+			return a.with(args[0], func(e *view.Recorded) error { return a.trials(e, &l) })
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&l.sort, "sort", "", "order by a `METRIC` or something else; -METRIC is the other way round")
-	flags.StringVar(&l.where, "where", "", "only trials for which `EXPR` holds")
+	flags.StringVar(&l.Sort, "sort", "", "order by a `METRIC` or something else; -METRIC is the other way round")
+	flags.StringVar(&l.Where, "where", "", "only trials for which `EXPR` holds")
+	flags.StringSliceVar(&l.states, "state", nil, "only trials in one of these `STATES`, such as RUNNING,ERROR")
+	flags.IntVar(&l.Offset, "offset", 0, "leave out the first `COUNT`")
+	flags.IntVar(&l.Limit, "limit", 0, "at most `COUNT` of them; 0: all")
 	jsonFlag(flags, &l.asJSON, "print one JSON object a line for each trial")
 	flags.BoolVar(&l.asCSV, "csv", false, "print comma-separated values with a heading")
 	return cmd
 }
 
-func (a *app) trials(e *view.Experiment, l *listing) error {
-	list, err := e.Select(l.where, l.sort)
+func (a *app) trials(e *view.Recorded, l *listing) error {
+	page, err := e.Choose(l.Chosen)
 	switch {
 	case err != nil:
 		return asUsage(err)
 	case l.asJSON:
-		return a.trialLines(list)
+		return page.Each(func(t *view.Trial) error { return a.line(t) })
 	case l.asCSV:
-		return a.trialCSV(e, list)
-	case len(list) == 0 && l.where != "" && e.Machine().Trials() > 0:
-		a.say("no trial fits %s", l.where)
-		return nil
-	case len(list) == 0:
+		return a.trialCSV(e, page)
+	case page.Total == 0:
 		a.say("no trials yet")
 		return nil
+	case page.Fitting == 0:
+		a.say("no trial fits %s", l.filter())
+		return nil
+	case len(page.Numbers) == 0:
+		a.say("there are only %s", plural(page.Fitting, "trial"))
+		return nil
 	}
-	return trialTable(e, list).write(a.out, a.width(), a.bold)
+	list, err := page.Trials()
+	if err != nil {
+		return err
+	}
+	if err := trialTable(e.Experiment, list).write(a.out, a.width(), a.bold); err != nil {
+		return err
+	}
+	if more := page.Fitting - l.Offset - len(list); more > 0 {
+		a.say("… %d more; --offset %d shows them", more, l.Offset+len(list))
+	}
+	return nil
 }
 
 func (a *app) trialLines(list []view.Trial) error {
@@ -83,7 +145,7 @@ func trialTable(e *view.Experiment, list []view.Trial) *table {
 	t := &table{}
 	t.column("#", true)
 	t.column("trial", false)
-	if repeated(e) {
+	if e.Repeated() {
 		t.column("suggestion", true)
 	}
 	t.column("state", false)
@@ -94,14 +156,14 @@ func trialTable(e *view.Experiment, list []view.Trial) *table {
 	}
 	t.column("iter", true)
 	t.column("time", true)
-	for i := range e.Config().Space.Params {
-		p := &e.Config().Space.Params[i]
+	for i := range e.Config.Space.Params {
+		p := &e.Config.Space.Params[i]
 		params = append(params, p.Name)
 		t.detail(p.Name, len(p.Choices) == 0)
 	}
-	for i := range e.Config().Derived {
-		params = append(params, e.Config().Derived[i].Name)
-		t.detail(e.Config().Derived[i].Name, true)
+	for i := range e.Config.Derived {
+		params = append(params, e.Config.Derived[i].Name)
+		t.detail(e.Config.Derived[i].Name, true)
 	}
 	t.column("why", false)
 	for i := range list {
@@ -110,16 +172,9 @@ func trialTable(e *view.Experiment, list []view.Trial) *table {
 	return t
 }
 
-// repeated: suggestions have several runs, so that it is worth saying which one a
-// trial is of.
-func repeated(e *view.Experiment) bool {
-	_, runs := e.Machine().Runs(0)
-	return runs > 1
-}
-
 func trialRow(e *view.Experiment, t *view.Trial, params, metrics []string) []string {
 	row := []string{fmt.Sprint(t.Number), t.ID}
-	if repeated(e) {
+	if e.Repeated() {
 		row = append(row, fmt.Sprint(t.Suggestion))
 	}
 	row = append(row, t.State.String())
@@ -131,7 +186,7 @@ func trialRow(e *view.Experiment, t *view.Trial, params, metrics []string) []str
 		}
 	}
 	row = append(row, fmt.Sprint(t.Iteration), seconds(t.Seconds))
-	values := e.Config().Values(t.Params)
+	values := e.Config.Values(t.Params)
 	for _, name := range params {
 		if v, ok := values[name]; ok {
 			row = append(row, naming.Brief(v))
@@ -154,42 +209,41 @@ func why(t *view.Trial) string {
 }
 
 // trialCSV has a column for each parameter and each metric.
-func (a *app) trialCSV(e *view.Experiment, list []view.Trial) error {
+func (a *app) trialCSV(e *view.Recorded, page *view.Page) error {
 	w := csv.NewWriter(a.out)
 	head := []string{"trial", "number", "state", "iteration", "results", "failures", "time_total_s", "started", "ended"}
-	if repeated(e) {
+	if e.Repeated() {
 		head = append(head, "suggestion")
 	}
 	for _, name := range e.ParamNames() {
 		head = append(head, "params/"+name)
 	}
-	for _, name := range e.MetricNames() {
+	for _, name := range e.Now().MetricNames() {
 		head = append(head, "metrics/"+name)
 	}
 	if err := w.Write(append(head, "error", "reason", "dir", "checkpoint", "never_started")); err != nil {
 		return err
 	}
-	for i := range list {
-		if err := w.Write(csvRow(e, &list[i])); err != nil {
-			return err
-		}
+	metrics := e.Now().MetricNames()
+	if err := page.Each(func(t *view.Trial) error { return w.Write(csvRow(e.Experiment, t, metrics)) }); err != nil {
+		return err
 	}
 	w.Flush()
 	return w.Error()
 }
 
-func csvRow(e *view.Experiment, t *view.Trial) []string {
+func csvRow(e *view.Experiment, t *view.Trial, metrics []string) []string {
 	row := []string{t.ID, fmt.Sprint(t.Number), t.State.String(), fmt.Sprint(t.Iteration), fmt.Sprint(t.Results),
 		fmt.Sprint(t.Failures), exact(t.Seconds), stamp(t.Started), stamp(t.Ended)}
-	if repeated(e) {
+	if e.Repeated() {
 		row = append(row, fmt.Sprint(t.Suggestion))
 	}
-	values := e.Config().Values(t.Params)
+	values := e.Config.Values(t.Params)
 	for _, name := range e.ParamNames() {
 		v, ok := values[name]
 		row = append(row, csvValue(v, ok))
 	}
-	for _, name := range e.MetricNames() {
+	for _, name := range metrics {
 		v, ok := t.Metric(name)
 		row = append(row, csvValue(v, ok))
 	}

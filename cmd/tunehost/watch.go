@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/report/terminal"
 	"github.com/tunehost/tunehost/host/view"
 )
@@ -30,17 +28,18 @@ the experiment.`,
 			}
 			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			return a.withHere(args[0], "only there it can be followed", func(e *view.Experiment) error { return a.watch(ctx, e, every) })
+			return a.withHere(args[0], "only there it can be followed",
+				func(e *view.Recorded) error { return a.watch(ctx, e, every) })
 		},
 	}
 	cmd.Flags().DurationVar(&every, "every", every, "time between looks")
 	return cmd
 }
 
-func (a *app) watch(ctx context.Context, e *view.Experiment, every time.Duration) error {
+func (a *app) watch(ctx context.Context, e *view.Recorded, every time.Duration) error {
 	look := time.NewTicker(every)
 	defer look.Stop()
-	p := terminal.New(&looked{e, a.now}, a.display())
+	p := terminal.New(&watched{e, a.now}, a.display())
 	for changed := true; e.State() == view.Running; {
 		if changed || a.terminal() {
 			p.Draw()
@@ -66,57 +65,26 @@ func (a *app) display() terminal.Options {
 	return terminal.Options{Out: a.screen, Verbosity: terminal.Brief}
 }
 
-// looked shows an experiment that is looked at from outside.
-type looked struct {
-	e   *view.Experiment
+// watched is an experiment that is looked at from outside.
+type watched struct {
+	e   *view.Recorded
 	now func() time.Time
 }
 
 // Status implements terminal.Source.
-func (l *looked) Status() report.Status {
-	m := l.e.Machine()
-	s, err := l.e.Status(l.now())
-	st := report.Status{NeverStarted: s.NeverStarted, Paused: s.Paused, Ending: s.Ending,
-		Grace: l.e.Config().StopGrace, Name: s.Name, Dir: s.Dir, State: s.State, Cause: s.Cause, Counts: s.Counts,
-		Planned: s.Planned,
-		Made:    m.Planned(), Objective: l.e.Objectives()[0], Resources: s.Resources, Elapsed: s.Elapsed}
+func (w *watched) Status() view.Status {
+	s, err := w.e.Status(w.now())
 	if err != nil {
-		st.NoBest = err.Error()
+		s.NoBest = err.Error()
 	}
 	if s.Paused && s.State == view.Running {
-		st.Hint = "`tunehost unpause " + shellWord(s.Dir) + "` goes on"
+		s.Hint = "`tunehost unpause " + shellWord(s.Dir) + "` goes on"
 	}
-	if s.Best != nil {
-		t := &s.Best.Trial
-		st.Best = &report.Best{Value: s.Best.Value,
-			Trial: report.Trial{Number: t.Number, ID: t.ID, Dir: t.Dir, State: t.State, Params: t.Params}}
-	}
-	return st
+	return s
 }
 
-// Rows implements terminal.Source: of the trials that run or wait the first, of
-// the others the last.
-func (l *looked) Rows(perState int) (rows []terminal.Row) {
-	m := l.e.Machine()
-	taken := map[core.State]int{}
-	add := func(no core.TrialNo, first bool) {
-		s := m.State(no)
-		if first == (s == core.Running || s == core.Pending) && taken[s] < perState {
-			taken[s]++
-			rows = append(rows, l.row(no))
-		}
-	}
-	n := core.TrialNo(m.Trials())
-	for i := range n {
-		add(i, true)
-		add(n-1-i, false)
-	}
-	return rows
-}
+// Events implements terminal.Source: watching shows none.
+func (w *watched) Events() []view.Event { return nil }
 
-func (l *looked) row(no core.TrialNo) terminal.Row {
-	t := l.e.Trial(no)
-	r := terminal.Row{Number: no, State: t.State, Params: t.Params, Iteration: t.Iteration, Time: time.Duration(t.Seconds * float64(time.Second))}
-	r.Value, r.Reported = t.Metric(l.e.Objectives()[0].Metric)
-	return r
-}
+// Rows implements terminal.Source.
+func (w *watched) Rows(perState int) []view.Trial { return w.e.Now().Rows(perState) }

@@ -52,7 +52,7 @@ func CheckFinished(t testing.TB, dir string, trials int) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	m := e.Machine()
+	m := e.Now().Machine
 	if outcome, why := m.Outcome(); outcome != core.Finished || m.Trials() != trials {
 		t.Errorf("%v (%s) with %d trials, of %d", outcome, why, m.Trials(), trials)
 	}
@@ -65,17 +65,17 @@ func CheckFinished(t testing.TB, dir string, trials int) {
 }
 
 // apart says whether two attempts of a trial are in different stretches.
-func apart(e *view.Experiment, no core.TrialNo, a, b uint32) bool {
-	return slices.ContainsFunc(e.Machine().Stretches(no), func(s core.Stretch) bool { return s.Has(a) != s.Has(b) })
+func apart(e *view.Recorded, no core.TrialNo, a, b uint32) bool {
+	return slices.ContainsFunc(e.Now().Machine.Stretches(no), func(s core.Stretch) bool { return s.Has(a) != s.Has(b) })
 }
 
-func checkResults(t testing.TB, e *view.Experiment, no core.TrialNo) {
+func checkResults(t testing.TB, e *view.Recorded, no core.TrialNo) {
 	t.Helper()
 	recorded, err := e.Results(no)
 	if err != nil {
 		t.Fatal(err)
 	}
-	written := Lines(t, filepath.Join(e.TrialDir(no), "result.jsonl"))
+	written := Lines(t, filepath.Join(e.Now().TrialDir(no), "result.jsonl"))
 	if len(recorded) != len(written) {
 		t.Errorf("trial %d: %d results in the record, %d in result.jsonl", no, len(recorded), len(written))
 		return
@@ -103,9 +103,9 @@ func checkResults(t testing.TB, e *view.Experiment, no core.TrialNo) {
 
 // checkTable checks that progress.csv, where there is one, has the same results, once
 // and in order.
-func checkTable(t testing.TB, e *view.Experiment, no core.TrialNo, recorded []view.Result) {
+func checkTable(t testing.TB, e *view.Recorded, no core.TrialNo, recorded []view.Result) {
 	t.Helper()
-	f, err := os.Open(filepath.Join(e.TrialDir(no), "progress.csv"))
+	f, err := os.Open(filepath.Join(e.Now().TrialDir(no), "progress.csv"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return // it is not among the reporters, or nothing was reported
 	}

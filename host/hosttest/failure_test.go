@@ -43,7 +43,7 @@ func TestFailuresOfAProcess(t *testing.T) {
 				x.edit(t, "plugin: chaos,", "plugin: chaos, deadline: 1s,")
 			}
 			x.run(t, exitErrored)
-			v := x.look(t).Machine().View(0)
+			v := x.look(t).Now().Machine.View(0)
 			if v.State != core.Errored || !regexp.MustCompile(c.want).MatchString(v.Reason()) {
 				t.Errorf("%v, which is not %q: %s", v.State, c.want, v.Reason())
 			}
@@ -66,7 +66,7 @@ echo 'no luck today' >&2
 exit 3
 `, "")
 	x.run(t, exitErrored)
-	reason := x.look(t).Machine().View(0).Reason()
+	reason := x.look(t).Now().Machine.View(0).Reason()
 	wants(t, reason, "exit status 3", "no luck today", filepath.Join(x.trials(t)[0], "stderr"))
 }
 
@@ -104,7 +104,7 @@ func TestRetries(t *testing.T) {
 			}
 			return nil
 		})
-		if v := e.Machine().View(0); err != nil || v.State != c.state || v.Attempt != 3 || told != c.told {
+		if v := e.Now().Machine.View(0); err != nil || v.State != c.state || v.Attempt != 3 || told != c.told {
 			t.Errorf("%v after %d attempts, told %d times (%v)", v.State, v.Attempt, told, err)
 		}
 		if r := hosttest.Lines(t, filepath.Join(x.trials(t)[0], "result.jsonl")); c.state == core.Terminated && len(r) != 4 {
@@ -126,7 +126,7 @@ failures: {fail_fast: %}
 `
 	x := write(t, strings.Replace(two, "%", "true", 1), nil)
 	x.run(t, exitErrored)
-	if m := x.look(t).Machine(); m.State(0) != core.Terminated || m.State(1) != core.Errored {
+	if m := x.look(t).Now().Machine; m.State(0) != core.Terminated || m.State(1) != core.Errored {
 		t.Errorf("%v and %v", m.State(0), m.State(1))
 	}
 	x = write(t, strings.Replace(two, "%", "raise", 1), nil)
@@ -151,7 +151,7 @@ failures: {retries: 5}
 		t.Fatal(err)
 	}
 	x.run(t, exitErrored)
-	m := x.look(t).Machine()
+	m := x.look(t).Now().Machine
 	if v := m.View(0); v.State != core.Errored || v.Attempt != 1 || !strings.Contains(v.Reason(), "broken.sh") {
 		t.Errorf("%v after %d attempts: %s", v.State, v.Attempt, v.Reason())
 	}
@@ -192,7 +192,7 @@ func TestStubbornPlugin(t *testing.T) {
 	x := chaotic(t, "sleep: 0.05, ignore_term: true, stop_delay: 3600", "stop: {iteration: 2}\nstop_grace: 1s\n")
 	x.edit(t, "iterations: 4", "iterations: 100000")
 	x.run(t, 0)
-	if s := x.look(t).Machine().State(0); s != core.Terminated {
+	if s := x.look(t).Now().Machine.State(0); s != core.Terminated {
 		t.Error(s)
 	}
 }
@@ -204,7 +204,7 @@ func TestForgottenTrials(t *testing.T) {
 	x := chaotic(t, "quality: 0.5", "scheduler: forgetful\n")
 	wants(t, x.run(t, exitFailed), "scheduler forgetful keeps 1 trials paused")
 	x.run(t, exitFailed)
-	if s := x.look(t).Machine().State(0); s != core.Paused {
+	if s := x.look(t).Now().Machine.State(0); s != core.Paused {
 		t.Error(s)
 	}
 }

@@ -57,7 +57,7 @@ func TestInterrupt(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	m := e.Machine()
+	m := e.Now().Machine
 	if outcome, _ := m.Outcome(); outcome != core.InterruptedByUser || m.Count(core.Running) > 0 || m.Count(core.Pending) == 0 {
 		t.Errorf("%v with %d running and %d pending", outcome, m.Count(core.Running), m.Count(core.Pending))
 	}
@@ -96,5 +96,5 @@ func closing(t *testing.T, x *experiment) bool {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	return e.Machine().Closing()
+	return e.Now().Machine.Closing()
 }

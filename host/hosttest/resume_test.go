@@ -12,7 +12,7 @@ import (
 )
 
 // look opens what a host has left.
-func (x *experiment) look(t *testing.T) *view.Experiment {
+func (x *experiment) look(t *testing.T) *view.Recorded {
 	t.Helper()
 	e, err := view.Open(x.dir)
 	if err != nil {
@@ -47,7 +47,7 @@ func TestChangesAtResume(t *testing.T) {
 	wants(t, x.run(t, 0), "the change of space", "the change of searcher", "is ignored")
 	hosttest.CheckFinished(t, x.dir, 7)
 	hosttest.CheckReplay(t, x.dir, plugged)
-	m := x.look(t).Machine()
+	m := x.look(t).Now().Machine
 	if s := m.Spec(); s.Concurrency != 1 || s.Budget.TrialsFailed != 3 || !strings.Contains(m.Request(6).String(), "2") {
 		t.Errorf("settings %+v, request %v", s, m.Request(6))
 	}
@@ -87,7 +87,7 @@ func TestResumeModes(t *testing.T) {
 	x.run(t, exitErrored)
 	x.Resume = "local"
 	x.run(t, exitErrored) // finished: nothing runs again
-	if v := x.look(t).Machine().View(0); v.Attempt != 1 || v.State != core.Errored {
+	if v := x.look(t).Now().Machine.View(0); v.Attempt != 1 || v.State != core.Errored {
 		t.Errorf("after local: %+v", v)
 	}
 	for mode, restored := range map[string]bool{"errored_only": false, "errored_restart": false, "errored_resume": true} {
@@ -98,7 +98,7 @@ func TestResumeModes(t *testing.T) {
 			x.run(t, 0)
 			hosttest.CheckFinished(t, x.dir, 2)
 			hosttest.CheckReplay(t, x.dir, plugged)
-			dir := x.look(t).TrialDir(0)
+			dir := x.look(t).Now().TrialDir(0)
 			if _, err := os.Stat(dir + "/error.txt"); err != nil {
 				t.Errorf("its files were to stay: %v", err)
 			}

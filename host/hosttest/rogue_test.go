@@ -196,7 +196,7 @@ func TestRoguesAreRestarted(t *testing.T) {
 // checkEnded checks that all trials have ended; asha stops some of them early.
 func checkEnded(t *testing.T, x *experiment, trials int) {
 	t.Helper()
-	m := x.look(t).Machine()
+	m := x.look(t).Now().Machine
 	if outcome, why := m.Outcome(); outcome != core.Finished || m.Count(core.Terminated) != trials {
 		t.Errorf("%v (%s), %d trials ended well, of %d", outcome, why, m.Count(core.Terminated), trials)
 	}
@@ -234,7 +234,7 @@ func TestRoguesAreGivenUp(t *testing.T) {
 					wants(t, said, "last words of "+do)
 				}
 				none(t, x)
-				m := x.look(t).Machine()
+				m := x.look(t).Now().Machine
 				if outcome, _ := m.Outcome(); outcome != core.Failed || m.Count(core.Running) != 0 || m.Count(core.Errored) != 0 {
 					t.Errorf("%v with %d trials running and %d failed", outcome, m.Count(core.Running), m.Count(core.Errored))
 				}
@@ -321,7 +321,7 @@ stop_grace: 500ms
 					<-p.exit
 					t.Fatalf("it does not come to its end:\n%s", p.out.String())
 				}
-				m := x.look(t).Machine()
+				m := x.look(t).Now().Machine
 				for no := range core.TrialNo(m.Trials()) {
 					if v := m.View(no); v.State == core.Errored && v.Reason() == "" || !v.State.Final() {
 						t.Errorf("trial %d is %v: %q", no, v.State, v.Reason())

@@ -170,8 +170,8 @@ func ownAccounts(t *testing.T, x *experiment) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	for no := range core.TrialNo(e.Machine().Trials()) {
-		text, err := os.ReadFile(filepath.Join(e.TrialDir(no), "own.log"))
+	for no := range core.TrialNo(e.Now().Machine.Trials()) {
+		text, err := os.ReadFile(filepath.Join(e.Now().TrialDir(no), "own.log"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,19 +2,19 @@ package telling
 
 import (
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/view"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
 var reportKinds = map[core.ObservationKind]sdk.ReporterEventKind{
-	report.Began: sdk.ReportStarted, core.SawEnd: sdk.ReportEnded, core.SawAdded: sdk.ReportAdded, core.SawStarted: sdk.ReportRuns,
+	view.Began: sdk.ReportStarted, core.SawEnd: sdk.ReportEnded, core.SawAdded: sdk.ReportAdded, core.SawStarted: sdk.ReportRuns,
 	core.SawResult: sdk.ReportResult, core.SawPaused: sdk.ReportPaused, core.SawCheckpoint: sdk.ReportSaved,
 	core.SawCompleted: sdk.ReportCompleted, core.SawFailed: sdk.ReportFailed, core.SawRequeued: sdk.ReportRequeued,
 	core.SawRemoved: sdk.ReportRemoved,
 }
 
 // Reported is events as plugins hear them.
-func Reported(events []report.Event) []sdk.ReporterEvent {
+func Reported(events []view.Event) []sdk.ReporterEvent {
 	out := make([]sdk.ReporterEvent, len(events))
 	for i := range events {
 		e := &events[i]
@@ -27,16 +27,16 @@ func Reported(events []report.Event) []sdk.ReporterEvent {
 	return out
 }
 
-func reportedTrial(e *report.Event) *sdk.ReportedTrial {
+func reportedTrial(e *view.Event) *sdk.ReportedTrial {
 	t := &e.Trial
 	x := &sdk.ReportedTrial{Number: uint32(t.Number), ID: t.ID, Dir: t.Dir, State: t.State.String(), Attempt: t.Attempt, Params: t.Params, Error: t.Error}
-	if why := report.Failure(*e); why != "" {
+	if why := e.Failure(); why != "" {
 		x.Error = why
 	}
 	return x
 }
 
-func reportedResult(r *report.Result) *sdk.ReportedResult {
+func reportedResult(r *view.Report) *sdk.ReportedResult {
 	if r == nil {
 		return nil
 	}
@@ -45,7 +45,7 @@ func reportedResult(r *report.Result) *sdk.ReportedResult {
 		IterationsSinceRestore: r.IterationsSinceRestore, TimeSinceRestore: r.TimeSinceRestore, Again: r.Again, Values: r.Values}
 }
 
-func plainMetrics(list []report.Metric) []sdk.Metric {
+func plainMetrics(list []view.Metric) []sdk.Metric {
 	out := make([]sdk.Metric, len(list))
 	for i, m := range list {
 		out[i] = sdk.Metric(m)

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/host/clock"
-	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 // Linger is how long events gather before they are made safe and told.
@@ -20,7 +20,7 @@ type Publisher struct {
 	listeners []Listener
 
 	mu      sync.Mutex
-	events  []report.Event
+	events  []view.Event
 	deeds   []func() // what rests on the record
 	wake    chan struct{}
 	closing chan struct{}
@@ -40,7 +40,7 @@ type PublisherOptions struct {
 
 // Listener is told what is safe. It never waits.
 type Listener interface {
-	Put([]report.Event)
+	Put([]view.Event)
 	// End is called after the last Put; Await waits until all is heard, or the
 	// context ends.
 	End()
@@ -56,7 +56,7 @@ func NewPublisher(o PublisherOptions) *Publisher {
 func (p *Publisher) Listen(l ...Listener) { p.listeners = append(p.listeners, l...) }
 
 // Tell has an event told once the record is safe. Flush says that there is something.
-func (p *Publisher) Tell(e report.Event) {
+func (p *Publisher) Tell(e view.Event) {
 	p.mu.Lock()
 	p.events = append(p.events, e)
 	p.mu.Unlock()
@@ -116,7 +116,7 @@ func (p *Publisher) after(d time.Duration) <-chan struct{} {
 func (p *Publisher) Publish() {
 	p.mu.Lock()
 	events, deeds := p.events, p.deeds
-	p.events, p.deeds = make([]report.Event, 0, len(events)), nil // as many may come again
+	p.events, p.deeds = make([]view.Event, 0, len(events)), nil // as many may come again
 	p.mu.Unlock()
 	if err := p.Sync(); err != nil {
 		p.Fail(err)

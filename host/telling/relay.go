@@ -14,9 +14,9 @@ import (
 	"github.com/tunehost/tunehost/host/diskspace"
 	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/plugin"
-	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/storage/nolink"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 // noteTold is how often the host notes what a reporter has been told.
@@ -74,7 +74,7 @@ func (r *Relay) reopen(ctx context.Context) error {
 }
 
 // Report implements Reportee.
-func (r *Relay) Report(ctx context.Context, events []report.Event) error {
+func (r *Relay) Report(ctx context.Context, events []view.Event) error {
 	ctx, cancel := deadlines.Within(ctx, r.Limit)
 	defer cancel()
 	if err := r.current.Report(ctx, Reported(events)); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 // Limits of what waits for one reporter, in bytes, roughly: beyond them it is
@@ -23,7 +24,7 @@ const (
 
 // Reportee hears events, one call at a time.
 type Reportee interface {
-	Report(ctx context.Context, events []report.Event) error
+	Report(ctx context.Context, events []view.Event) error
 	// Revive is called after an error. It says after which event the
 	// reportee is to be told on, or why it is to be left alone.
 	Revive(ctx context.Context, failure error) (after uint64, err error)
@@ -40,7 +41,7 @@ type TellerOptions struct {
 	// Most is how many bytes may wait; 0: as many as for the host's own.
 	Most int
 	// Follow begins to read the record.
-	Follow func() (*Following, error)
+	Follow func() (*view.EventLog, error)
 	Log    *hostlog.Log
 }
 
@@ -49,12 +50,12 @@ type TellerOptions struct {
 type Teller struct {
 	TellerOptions
 
-	told   uint64     // the last event that it has
-	reader *Following // while behind
+	told   uint64         // the last event that it has
+	reader *view.EventLog // while behind
 
 	mu      sync.Mutex
 	ready   sync.Cond
-	waiting []report.Event
+	waiting []view.Event
 	weight  int
 	last    uint64 // the last event that may be told
 	// behind: nothing waits, and what it has not been told is in the record.
@@ -77,11 +78,11 @@ func NewTeller(o TellerOptions) *Teller {
 }
 
 // Put adds events that are safe in the record. It never waits.
-func (r *Teller) Put(events []report.Event) {
+func (r *Teller) Put(events []view.Event) {
 	if len(events) == 0 {
 		return
 	}
-	weight := weigh(events)
+	weight := view.Weigh(events)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.last = max(r.last, events[len(events)-1].Number)
@@ -94,18 +95,6 @@ func (r *Teller) Put(events []report.Event) {
 		r.weight += weight
 	}
 	r.ready.Signal()
-}
-
-// weigh is about how much memory events take.
-func weigh(events []report.Event) (bytes int) {
-	for i := range events {
-		e := &events[i]
-		bytes += 250 + len(e.Trial.Params) + len(e.Reason) + len(e.Trial.Error)
-		if e.Result != nil {
-			bytes += 150 + 24*(len(e.Result.Metrics)+len(e.Result.Totals))
-		}
-	}
-	return bytes
 }
 
 // Run tells until all is told after End, or the time of Await is over.
@@ -125,7 +114,7 @@ func (r *Teller) Run() {
 }
 
 // next waits for events that it has not been told; false at the end.
-func (r *Teller) next() ([]report.Event, bool) {
+func (r *Teller) next() ([]view.Event, bool) {
 	for {
 		events, through, ok := r.pick()
 		if !ok || len(events) > 0 {
@@ -143,7 +132,7 @@ func (r *Teller) next() ([]report.Event, bool) {
 }
 
 // pick waits for events, or for the need to read them up to one.
-func (r *Teller) pick() (events []report.Event, through uint64, ok bool) {
+func (r *Teller) pick() (events []view.Event, through uint64, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for {
@@ -166,16 +155,16 @@ func (r *Teller) pick() (events []report.Event, through uint64, ok bool) {
 }
 
 // take needs r.mu.
-func (r *Teller) take() []report.Event {
+func (r *Teller) take() []view.Event {
 	n := min(len(r.waiting), mostTold)
 	events := r.waiting[:n:n]
 	r.waiting = r.waiting[n:]
-	r.weight -= weigh(events)
+	r.weight -= view.Weigh(events)
 	return events
 }
 
 // read reads on in the record.
-func (r *Teller) read(through uint64) ([]report.Event, error) {
+func (r *Teller) read(through uint64) ([]view.Event, error) {
 	if r.reader == nil {
 		f, err := r.Follow()
 		if err != nil {
@@ -186,7 +175,7 @@ func (r *Teller) read(through uint64) ([]report.Event, error) {
 	return r.reader.Next(r.ctx, r.told, through)
 }
 
-func (r *Teller) setReader(f *Following) {
+func (r *Teller) setReader(f *view.EventLog) {
 	if r.reader != nil {
 		r.reader.Close()
 	}
@@ -194,7 +183,7 @@ func (r *Teller) setReader(f *Following) {
 }
 
 // tell tells events, and looks after a reporter that fails.
-func (r *Teller) tell(events []report.Event) {
+func (r *Teller) tell(events []view.Event) {
 	for len(events) > 0 && events[0].Number <= r.told {
 		events = events[1:]
 	}
@@ -219,7 +208,7 @@ func (r *Teller) tell(events []report.Event) {
 
 // goOn goes on after an event, with those that were not taken: they are at hand
 // unless it has forgotten some that it had taken before.
-func (r *Teller) goOn(after uint64, events []report.Event) {
+func (r *Teller) goOn(after uint64, events []view.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
@@ -228,7 +217,7 @@ func (r *Teller) goOn(after uint64, events []report.Event) {
 		r.waiting, r.weight, r.behind = nil, 0, true
 	default:
 		r.waiting = append(events, r.waiting...)
-		r.weight += weigh(events)
+		r.weight += view.Weigh(events)
 	}
 	r.told = after
 }
@@ -281,7 +270,7 @@ func (r *Teller) abandon() {
 type Own struct{ report.Reporter }
 
 // Report implements Reportee.
-func (o Own) Report(_ context.Context, events []report.Event) error { return o.Reporter.Report(events) }
+func (o Own) Report(_ context.Context, events []view.Event) error { return o.Reporter.Report(events) }
 
 // Revive implements Reportee.
 func (o Own) Revive(_ context.Context, failure error) (uint64, error) { return 0, failure }

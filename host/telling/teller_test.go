@@ -3,7 +3,6 @@ package telling
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,21 +17,14 @@ import (
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/hostlog"
-	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/runfile"
+	"github.com/tunehost/tunehost/host/view"
 	"github.com/tunehost/tunehost/host/view/viewtest"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// trialsOf says little of trials.
-func trialsOf(m *core.Machine) func(core.TrialNo) report.Trial {
-	return func(no core.TrialNo) report.Trial {
-		v := m.View(no)
-		return report.Trial{Number: no, ID: fmt.Sprint(no), State: v.State, Params: v.Params, Attempt: v.Attempt}
-	}
-}
-
 // recordOf is the record of an experiment of many results, and what reporters hear.
-func recordOf(t *testing.T) (record string, open func() (*Following, error), events []report.Event) {
+func recordOf(t *testing.T) (record string, open func() (*view.EventLog, error), events []view.Event) {
 	t.Helper()
 	w := viewtest.New(filepath.Join(t.TempDir(), "test"), []byte("version: 1\nobjective: {metric: accuracy, mode: max}\nspace: {lr: {uniform: [0, 1]}}\ntrials: 120\n"), 1)
 	w.Fails = map[core.TrialNo]string{7: "no luck", 60: "no luck"}
@@ -42,19 +34,36 @@ func recordOf(t *testing.T) (record string, open func() (*Following, error), eve
 	w.Run(-1)
 	w.Close()
 	record = w.Dir.Journal()
-	open = func() (*Following, error) { return Follow(record, trialsOf) }
+	run, c, err := runfile.Read(w.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	facts := &view.Facts{Name: run.Name, Seed: run.Seed, Config: c, Dir: w.Dir}
+	open = func() (*view.EventLog, error) {
+		h, err := history.Open(record)
+		if err != nil {
+			return nil, err
+		}
+		return view.NewEventLog(facts, h), nil
+	}
 	f, err := open()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if err := f.record.Each(func(s *history.Step) error { f.narrator.Hear(s, 0, f.keep); return nil }); err != nil {
-		t.Fatal(err)
+	for after, more := uint64(0), true; more; {
+		list, err := f.Rest(context.Background(), after)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if more = len(list) > 0; more {
+			events, after = append(events, list...), list[len(list)-1].Number
+		}
 	}
-	if len(f.events) < 500 || f.events[len(f.events)-1].Number != f.narrator.Last() {
-		t.Fatalf("%d events", len(f.events))
+	if len(events) < 500 {
+		t.Fatalf("%d events", len(events))
 	}
-	return record, open, f.events
+	return record, open, events
 }
 
 // gated hears a batch each time that it is let.
@@ -63,10 +72,10 @@ type gated struct {
 	fails  map[int]float64 // calls that fail, and how much of what it had it keeps
 	calls  int
 	after  uint64
-	events []report.Event
+	events []view.Event
 }
 
-func (g *gated) Report(ctx context.Context, events []report.Event) error {
+func (g *gated) Report(ctx context.Context, events []view.Event) error {
 	<-g.let
 	g.calls++
 	if share, ok := g.fails[g.calls]; ok {
@@ -97,7 +106,7 @@ func TestReporterFallsBehind(t *testing.T) {
 			g := &gated{let: make(chan struct{}, len(events)), fails: fails}
 			reads := 0
 			r := NewTeller(TellerOptions{Name: "x", To: g, Log: hostlog.New(hclog.NewNullLogger()), Most: 20_000,
-				Follow: func() (*Following, error) { reads++; return open() }})
+				Follow: func() (*view.EventLog, error) { reads++; return open() }})
 			go r.Run()
 			for i := 0; i < len(events); i += 10 {
 				r.Put(events[i:min(i+10, len(events))])

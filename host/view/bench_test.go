@@ -34,7 +34,7 @@ func BenchmarkTrials(b *testing.B) {
 	defer e.Close()
 	b.ReportAllocs()
 	for b.Loop() {
-		if list, err := e.Select("", "accuracy"); err != nil || len(list) != e.Machine().Trials() {
+		if list, err := e.Trials(view.Chosen{Sort: "accuracy"}); err != nil || len(list) != e.Now().Machine.Trials() {
 			b.Fatal(len(list), err)
 		}
 	}

@@ -1,6 +1,8 @@
 package view
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -20,39 +22,46 @@ type Query struct {
 	Scope Scope
 }
 
-// Objectives are those of the experiment file.
-func (e *Experiment) Objectives() []core.Objective {
-	list := make([]core.Objective, len(e.config.Objectives))
-	for i, o := range e.config.Objectives {
-		list[i].Metric = o.Metric
-		if o.Mode == "max" {
-			list[i].Mode = stat.Max
-		}
-	}
-	return list
-}
-
 // Best is the best trial; ok is false when none has a finite value yet.
 func (e *Experiment) Best(q Query) (best Ranked, ok bool, err error) {
-	if q.Scope == "" {
-		q.Scope = Last
-	}
-	o, err := e.objective(q)
-	if err != nil {
+	var o core.Objective
+	var stretch core.Stretch
+	var made []checkpoint
+	failed := e.source.Look(func(s *State) {
+		if o, err = s.objective(q.settled()); err != nil {
+			return
+		}
+		if best, stretch, ok = s.best(o, q.settled().Scope); ok {
+			made = s.checkpoints(best.Number, &stretch)
+		}
+	})
+	if err = errors.Join(failed, err); err != nil || !ok {
 		return Ranked{}, false, err
 	}
-	no, x, ok := bestOf(e.Machine(), o, q.Scope)
+	return best, true, e.place(&best, o.Metric, &stretch, made)
+}
+
+// settled has the scope that the query means.
+func (q Query) settled() Query {
+	q.Scope = cmp.Or(q.Scope, Last)
+	return q
+}
+
+func (s *State) best(o core.Objective, scope Scope) (best Ranked, stretch core.Stretch, ok bool) {
+	no, x, ok := bestOf(s.Machine, o, scope)
 	if !ok {
-		return Ranked{}, false, nil
+		return Ranked{}, stretch, false
 	}
-	best = Ranked{Trial: e.Trial(no), Value: x.value, Scope: q.Scope, MeanOf: e.meanOf(no, o)}
+	best = Ranked{Trial: s.Trial(no), Value: x.value, Scope: scope, MeanOf: s.meanOf(no, o),
+		Saves: s.Machine.HadCheckpoint(no)}
 	best.Last = best.Iteration
-	return best, true, e.place(&best, o.Metric, &x.stretch)
+	best.Params, best.Iteration = x.stretch.Params, x.stretch.Iteration
+	return best, x.stretch, true
 }
 
 // meanOf are the runs of a suggestion whose values make its mean.
-func (e *Experiment) meanOf(no core.TrialNo, o core.Objective) (list []core.TrialNo) {
-	m := e.Machine()
+func (s *State) meanOf(no core.TrialNo, o core.Objective) (list []core.TrialNo) {
+	m := s.Machine
 	first, runs := m.Runs(no)
 	for no := first; runs > 1 && no < first+core.TrialNo(runs); no++ {
 		if _, reported := m.Summary(no, m.Metric(o.Metric)); reported && m.Counts(no) {
@@ -63,22 +72,32 @@ func (e *Experiment) meanOf(no core.TrialNo, o core.Objective) (list []core.Tria
 }
 
 // Front are the trials of the Pareto front, by number.
-func (e *Experiment) Front(s Scope) []Trial {
-	if s == "" {
-		s = Last
+func (e *Experiment) Front(scope Scope) (list []Trial, err error) {
+	all, err := e.candidates(e.Objectives(), cmp.Or(scope, Last))
+	if err != nil {
+		return nil, err
 	}
-	var list []Trial
-	for _, no := range Front(e.Machine(), e.Objectives(), s) {
-		list = append(list, e.Trial(no))
-	}
-	return list
+	front := frontOf(all)
+	err = e.source.Look(func(s *State) {
+		for _, no := range front {
+			list = append(list, s.Trial(no))
+		}
+	})
+	return list, err
 }
 
-func (e *Experiment) objective(q Query) (o core.Objective, err error) {
-	if err := e.checkMetric(q.Metric); err != nil {
+func (e *Experiment) candidates(o []core.Objective, scope Scope) (list []candidate, err error) {
+	err = e.pieces(func(s *State, from, to core.TrialNo) {
+		list = append(list, candidates(s.Machine, o, scope, from, to)...)
+	})
+	return list, err
+}
+
+func (s *State) objective(q Query) (o core.Objective, err error) {
+	if err := s.checkMetric(q.Metric); err != nil {
 		return o, err
 	}
-	objectives := e.Objectives()
+	objectives := s.Objectives()
 	i := slices.IndexFunc(objectives, func(o core.Objective) bool { return q.Metric == "" || o.Metric == q.Metric })
 	if i >= 0 {
 		o = objectives[i]
@@ -99,23 +118,9 @@ func (e *Experiment) objective(q Query) (o core.Objective, err error) {
 
 // checkMetric refuses the name of a metric that nobody has reported, once
 // anybody has reported something.
-func (e *Experiment) checkMetric(name string) error {
-	if name == "" || e.Machine().Metrics() == 0 || e.Machine().Metric(name) != 0 {
+func (s *State) checkMetric(name string) error {
+	if name == "" || s.Machine.Metrics() == 0 || s.Machine.Metric(name) != 0 || s.isObjective(name) {
 		return nil
 	}
-	if slices.ContainsFunc(e.Objectives(), func(o core.Objective) bool { return o.Metric == name }) {
-		return nil
-	}
-	return fmt.Errorf("no trial has reported a metric %q%s", name, nearest.Hint(name, e.MetricNames()))
-}
-
-// MetricNames are those that any trial has reported, sorted.
-func (e *Experiment) MetricNames() []string {
-	m := e.Machine()
-	names := make([]string, 0, m.Metrics())
-	for id := 1; id <= m.Metrics(); id++ {
-		names = append(names, m.MetricName(core.MetricID(id)))
-	}
-	slices.Sort(names)
-	return names
+	return fmt.Errorf("no trial has reported a metric %q%s", name, nearest.Hint(name, s.MetricNames()))
 }

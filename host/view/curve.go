@@ -1,9 +1,10 @@
 package view
 
 import (
+	"errors"
+
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/stat"
-	"github.com/tunehost/tunehost/host/naming"
 )
 
 // Step is an improvement on the best value so far.
@@ -39,19 +40,25 @@ func (e *Experiment) Curve(q Query) (curve []Step, err error) {
 		if !ok || len(curve) > 0 && !stat.Better(v, float64(curve[len(curve)-1].Value), o.Mode) {
 			return nil
 		}
-		curve = append(curve, Step{Value: Float(v), Trial: naming.ID(e.run.Seed, uint32(m.Trial)), Number: m.Trial,
-			Iteration: m.Iteration, Trials: m.Machine.Trials(), Results: results, Seconds: Float(float64(m.Machine.Now()) / 1e9)})
+		curve = append(curve, Step{Value: Float(v), Trial: e.id(m.Trial), Number: m.Trial,
+			Iteration: m.Iteration, Trials: m.State.Machine.Trials(), Results: results, Seconds: Float(float64(m.State.Machine.Now()) / 1e9)})
 		return nil
 	})
 }
 
 // reported is a finite value of a metric in a result.
 func reported(m Moment, metric string) (float64, bool) {
-	id := m.Machine.Metric(metric)
+	id := m.State.Machine.Metric(metric)
 	for _, x := range m.Metrics {
 		if x.ID == id && id != 0 {
 			return x.Value, finite(x.Value)
 		}
 	}
 	return 0, false
+}
+
+// objective is what a query asks for.
+func (e *Experiment) objective(q Query) (o core.Objective, err error) {
+	failed := e.source.Look(func(s *State) { o, err = s.objective(q) })
+	return o, errors.Join(failed, err)
 }

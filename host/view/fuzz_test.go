@@ -11,7 +11,6 @@ import (
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/core/record"
 	"github.com/tunehost/tunehost/host/config"
-	"github.com/tunehost/tunehost/host/runfile"
 )
 
 const fuzzed = `version: 1
@@ -53,20 +52,24 @@ func FuzzRecord(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		e := &Experiment{run: &runfile.File{Seed: 7, Name: "x"}, config: c, replay: unread()}
-		keep := history.Visitor{After: func(s *history.Step) error { e.replay.keep(s); return nil }}
+		facts := &Facts{Seed: 7, Name: "x", Config: c}
+		at := &directory{facts: facts}
+		at.forget()
+		e := New(facts, at)
+		keep := history.Visitor{After: func(s *history.Step) error { at.state.Noted(s.Actions); return nil }}
 		for _, b := range parts(text) {
 			if _, _, err := record.Parse(b); err != nil {
 				continue // package record has a target for these
 			}
-			if err := e.replay.History.Replay(keep)(1, [][]byte{b}); err != nil {
+			if err := at.state.record.Replay(keep)(1, [][]byte{b}); err != nil {
 				if strings.Contains(err.Error(), "\n") {
 					t.Fatalf("several lines: %q", err)
 				}
 				return
 			}
 		}
-		if _, err := e.Select("state == 'ERROR' || score > 0.5", "score"); err != nil && strings.Contains(err.Error(), "\n") {
+		if _, err := e.Trials(Chosen{Where: "state == 'ERROR' || score > 0.5",
+			Sort: "score"}); err != nil && strings.Contains(err.Error(), "\n") {
 			t.Fatal(err)
 		}
 		_, _ = e.Status(time.Unix(0, 0))

@@ -34,8 +34,12 @@ func (e *Experiment) Importance(q Query, top float64) (shares []Share, trials in
 		return nil, 0, err
 	}
 	var list []importance.Trial
-	for _, c := range candidates(e.Machine(), []core.Objective{o}, q.Scope) {
-		p, err := config.PointOf(e.config.Space, c.params)
+	all, err := e.candidates([]core.Objective{o}, q.Scope)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, c := range all {
+		p, err := config.PointOf(e.Config.Space, c.params)
 		if err != nil {
 			return nil, 0, fmt.Errorf("trial %d: %w", c.no, err)
 		}
@@ -44,8 +48,8 @@ func (e *Experiment) Importance(q Query, top float64) (shares []Share, trials in
 	if len(list) < leastTrials {
 		return nil, len(list), nil
 	}
-	for i, x := range importance.Shares(e.config.Space, list, top) {
-		shares = append(shares, Share{e.config.Space.Params[i].Name, Float(x)})
+	for i, x := range importance.Shares(e.Config.Space, list, top) {
+		shares = append(shares, Share{e.Config.Space.Params[i].Name, Float(x)})
 	}
 	slices.SortStableFunc(shares, func(a, b Share) int { return cmp.Compare(b.Importance, a.Importance) })
 	return shares, len(list), nil

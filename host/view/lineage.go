@@ -9,7 +9,6 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/history"
 	"github.com/tunehost/tunehost/core/stat"
-	"github.com/tunehost/tunehost/host/naming"
 )
 
 // Stretch is a part of a trial's training in which its parameters stayed the same. It
@@ -67,14 +66,13 @@ type Lineage struct {
 // Lineage reads it from the record.
 func (e *Experiment) Lineage() (*Lineage, error) {
 	o := e.Objectives()[0]
-	w := &genealogist{seed: e.run.Seed, metric: o.Metric, lineage: Lineage{mode: o.Mode},
+	w := &genealogist{metric: o.Metric, lineage: Lineage{mode: o.Mode},
 		now: map[core.TrialNo]*present{}, made: map[core.CheckpointRef]int{}, why: map[core.TrialNo]string{}}
-	if err := e.through(w.after); err != nil {
-		return nil, err
+	err := e.walk(w.after)
+	if err != nil || w.state == nil {
+		return &w.lineage, err
 	}
-	if w.machine != nil {
-		w.lineage.prune(w.machine)
-	}
+	w.lineage.prune(w.state.Machine)
 	return &w.lineage, nil
 }
 
@@ -97,8 +95,7 @@ func (l *Lineage) prune(m *core.Machine) {
 
 // genealogist follows the record.
 type genealogist struct {
-	seed    uint64
-	machine *core.Machine // nil before anything was read
+	state   *State // nil before anything was read
 	metric  string
 	lineage Lineage
 	now     map[core.TrialNo]*present
@@ -112,9 +109,9 @@ type present struct {
 	origin  core.CheckpointRef // of another trial, from which the stretch began
 }
 
-func (w *genealogist) after(_ *history.History, s *history.Step) error {
-	w.machine = s.Machine
-	switch e := s.Event.(type) {
+func (w *genealogist) after(s *State, x *history.Step) error {
+	w.state = s
+	switch e := x.Event.(type) {
 	case *core.SchedulerDecided:
 		for _, c := range e.Commands {
 			if c.Kind == core.Exploit {
@@ -126,7 +123,7 @@ func (w *genealogist) after(_ *history.History, s *history.Step) error {
 			w.made[core.CheckpointRef{Trial: e.Trial, ID: e.ID, Iteration: e.Iteration}] = p.stretch
 		}
 	}
-	for _, a := range s.Actions {
+	for _, a := range x.Actions {
 		switch a := a.(type) {
 		case core.StartAttempt:
 			w.start(a)
@@ -141,7 +138,7 @@ func (w *genealogist) after(_ *history.History, s *history.Step) error {
 
 // start begins a stretch, or goes on with the one that the trial is in.
 func (w *genealogist) start(a core.StartAttempt) {
-	params := w.machine.Params(a.Trial)
+	params := w.state.Machine.Params(a.Trial)
 	p := w.now[a.Trial]
 	foreign := a.Restore.ID != 0 && a.Restore.Trial != a.Trial && a.Restore.Trial != core.NoTrial
 	if p != nil && bytes.Equal(params, w.lineage.Stretches[p.stretch].Params) && (!foreign || a.Restore == p.origin) {
@@ -152,7 +149,8 @@ func (w *genealogist) start(a core.StartAttempt) {
 		}
 		return
 	}
-	s := Stretch{Trial: a.Trial, ID: naming.ID(w.seed, uint32(a.Trial)), Parent: -1, Params: slices.Clone(params), Reason: w.why[a.Trial]}
+	s := Stretch{Trial: a.Trial, ID: w.state.id(a.Trial), Parent: -1, Params: slices.Clone(params),
+		Reason: w.why[a.Trial]}
 	if a.Restore.ID != 0 {
 		s.From, s.To = a.Restore.Iteration, a.Restore.Iteration
 	}
@@ -175,7 +173,7 @@ func (w *genealogist) result(o core.Observation) {
 	}
 	s := &w.lineage.Stretches[p.stretch]
 	s.To, s.trained = o.Iteration, true
-	s.Value, s.Known = reported(Moment{Observation: o, Machine: w.machine}, w.metric)
+	s.Value, s.Known = reported(Moment{Observation: o, State: w.state}, w.metric)
 }
 
 // Branches says whether any trial went on from another or with other parameters.
@@ -246,10 +244,10 @@ func (e *Experiment) Policy(l *Lineage, line []int) (begin map[string]any, chang
 }
 
 func (e *Experiment) searched(params []byte) map[string]any {
-	all, searched := e.config.Values(params), map[string]any{}
-	for i := range e.config.Space.Params {
-		if v, ok := all[e.config.Space.Params[i].Name]; ok {
-			searched[e.config.Space.Params[i].Name] = v
+	all, searched := e.Config.Values(params), map[string]any{}
+	for i := range e.Config.Space.Params {
+		if v, ok := all[e.Config.Space.Params[i].Name]; ok {
+			searched[e.Config.Space.Params[i].Name] = v
 		}
 	}
 	return searched

@@ -21,7 +21,7 @@ func brief(l *view.Lineage) (text string) {
 	return text
 }
 
-func lineage(t *testing.T, e *view.Experiment) *view.Lineage {
+func lineage(t *testing.T, e *view.Recorded) *view.Lineage {
 	t.Helper()
 	l, err := e.Lineage()
 	if err != nil {
@@ -74,7 +74,7 @@ func TestPolicy(t *testing.T) {
 	e := open(t, w)
 	l := lineage(t, e)
 	begin, changes := e.Policy(l, l.Line(0))
-	if first := e.Config().Values(e.Machine().FirstParams(1)); fmt.Sprint(begin) != fmt.Sprint(first) {
+	if first := e.Config.Values(e.Now().Machine.FirstParams(1)); fmt.Sprint(begin) != fmt.Sprint(first) {
 		t.Errorf("begins with %v, want %v", begin, first)
 	}
 	if got, want := fmt.Sprint(changes), "[{2 map[lr:0.25 units:3]} {4 map[units:4]}]"; got != want {

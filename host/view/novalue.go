@@ -9,8 +9,9 @@ import (
 )
 
 // NoValue says why no trial has a finite value of a metric, "" for the (first) objective's.
-func (e *Experiment) NoValue(metric string) string {
-	return NoValue(e.Machine(), cmp.Or(metric, e.Objectives()[0].Metric))
+func (e *Experiment) NoValue(metric string) (text string, err error) {
+	err = e.source.Look(func(s *State) { text = NoValue(s.Machine, cmp.Or(metric, e.Objectives()[0].Metric)) })
+	return text, err
 }
 
 // NoValue says why no trial of a machine has a finite value of a metric: nothing was reported,

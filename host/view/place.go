@@ -2,35 +2,44 @@ package view
 
 import (
 	"os"
+	"slices"
 
 	"github.com/tunehost/tunehost/core"
 )
 
-// place says which result a value is of, and where its checkpoint is (B-154).
-func (e *Experiment) place(r *Ranked, metric string, s *core.Stretch) error {
-	r.Params, r.Iteration, r.Saves = s.Params, s.Iteration, e.Machine().HadCheckpoint(r.Number)
+// place says which result a value is of, and where its checkpoint is (B-154). Files are
+// looked at after the machine.
+func (e *Experiment) place(r *Ranked, metric string, stretch *core.Stretch, made []checkpoint) error {
+	if e.elsewhere == nil {
+		made = slices.DeleteFunc(made, func(c checkpoint) bool { return !isThere(c.files) })
+	}
 	if r.MeanOf == nil && (r.Scope == Min || r.Scope == Max || r.Scope == All) {
-		if err := e.placeExtreme(r, metric, s); err != nil {
+		if err := e.placeExtreme(r, metric, stretch, made); err != nil {
 			return err
 		}
 	}
 	r.Checkpoint, r.CheckpointAt, r.Nearest, r.NearestAt = "", 0, "", 0
 	if e.elsewhere == nil {
-		e.placeCheckpoint(r, s)
+		r.placeCheckpoint(made)
 	}
 	return nil
 }
 
+func isThere(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
 // placeExtreme finds the result of a least or largest value; of several with the same value one
 // whose checkpoint is there, or the first.
-func (e *Experiment) placeExtreme(r *Ranked, metric string, s *core.Stretch) error {
+func (e *Experiment) placeExtreme(r *Ranked, metric string, s *core.Stretch, made []checkpoint) error {
 	all, err := e.Results(r.Number)
 	if err != nil {
 		return err
 	}
 	saved, found := map[uint64]bool{}, false
-	for _, ref := range e.checkpoints(r.Number, s) {
-		saved[ref.Iteration] = true
+	for _, c := range made {
+		saved[c.iteration] = true
 	}
 	for _, x := range all {
 		v, ok := metricOf(x.Metrics, metric)
@@ -43,31 +52,33 @@ func (e *Experiment) placeExtreme(r *Ranked, metric string, s *core.Stretch) err
 }
 
 // placeCheckpoint names the checkpoint of the very iteration, or the nearest.
-func (e *Experiment) placeCheckpoint(r *Ranked, s *core.Stretch) {
-	nearest := core.CheckpointRef{}
-	for _, ref := range e.checkpoints(r.Number, s) {
-		if nearest.ID == 0 || away(ref.Iteration, r.Iteration) <= away(nearest.Iteration, r.Iteration) {
-			nearest = ref
+func (r *Ranked) placeCheckpoint(made []checkpoint) {
+	var nearest *checkpoint
+	for i, c := range made {
+		if nearest == nil || away(c.iteration, r.Iteration) <= away(nearest.iteration, r.Iteration) {
+			nearest = &made[i]
 		}
 	}
 	switch {
-	case nearest.ID == 0:
-	case nearest.Iteration == r.Iteration:
-		r.Checkpoint, r.CheckpointAt = e.checkpointDir(nearest), nearest.Iteration
+	case nearest == nil:
+	case nearest.iteration == r.Iteration:
+		r.Checkpoint, r.CheckpointAt = nearest.files, nearest.iteration
 	default:
-		r.Nearest, r.NearestAt = e.checkpointDir(nearest), nearest.Iteration
+		r.Nearest, r.NearestAt = nearest.files, nearest.iteration
 	}
 }
 
-// checkpoints are those that the trial has made in a stretch and that are there, for whichever
-// trial they are kept. Before RulesV2 they are all that the trial has.
-func (e *Experiment) checkpoints(no core.TrialNo, s *core.Stretch) (list []core.CheckpointRef) {
-	m := e.Machine()
-	add := func(ref core.CheckpointRef) {
-		if _, err := os.Stat(e.checkpointDir(ref)); err == nil {
-			list = append(list, ref)
-		}
-	}
+// checkpoint is one that a trial has made, and where its files should be.
+type checkpoint struct {
+	iteration uint64
+	files     string
+}
+
+// checkpoints are those that the trial has made in a stretch, for whichever trial they are
+// kept. Before RulesV2 they are all that the trial has.
+func (s *State) checkpoints(no core.TrialNo, stretch *core.Stretch) (list []checkpoint) {
+	m := s.Machine
+	add := func(ref core.CheckpointRef) { list = append(list, checkpoint{ref.Iteration, s.filesOf(ref)}) }
 	if m.Spec().Rules < core.RulesV2 {
 		for _, ref := range m.Checkpoints(no) {
 			add(ref)
@@ -76,7 +87,7 @@ func (e *Experiment) checkpoints(no core.TrialNo, s *core.Stretch) (list []core.
 	}
 	seen := map[core.CheckpointRef]bool{}
 	m.EachCheckpoint(func(ref core.CheckpointRef) {
-		if ref.Trial == no && s.Made(ref.ID) && !seen[ref] {
+		if ref.Trial == no && stretch.Made(ref.ID) && !seen[ref] {
 			seen[ref] = true
 			add(ref)
 		}

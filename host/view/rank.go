@@ -143,7 +143,10 @@ func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 // Pareto front. A trial without a finite value of each is not among them. Several
 // runs of a suggestion count as in [Best].
 func Front(m *core.Machine, objectives []core.Objective, s Scope) []core.TrialNo {
-	all := candidates(m, objectives, s)
+	return frontOf(candidates(m, objectives, s, 0, core.TrialNo(m.Trials())))
+}
+
+func frontOf(all []candidate) []core.TrialNo {
 	slices.SortFunc(all, func(a, b candidate) int { return slices.Compare(a.losses, b.losses) })
 	var front []candidate
 	for _, c := range all { // nothing that comes later beats an earlier one
@@ -166,10 +169,14 @@ type candidate struct {
 	params []byte // with which the last of them was measured
 }
 
-func candidates(m *core.Machine, objectives []core.Objective, s Scope) (list []candidate) {
-	_, runs := m.Runs(0)
-	for no := 0; no < m.Trials(); no += runs {
-		c := candidate{no: core.TrialNo(no), losses: make([]float64, 0, len(objectives))}
+// candidates are those among the trials from one up to another.
+func candidates(m *core.Machine, objectives []core.Objective, s Scope, from, to core.TrialNo) (list []candidate) {
+	for no := from; no < to; no++ {
+		first, runs := m.Runs(no)
+		if no != first {
+			continue
+		}
+		c := candidate{no: no, losses: make([]float64, 0, len(objectives))}
 		for _, o := range objectives {
 			x, reported := s.measured(m, c.no, runs, o)
 			if !reported || !finite(x.value) {

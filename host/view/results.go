@@ -1,10 +1,10 @@
 package view
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/core/history"
 )
 
 // Result is one report of a trial.
@@ -22,6 +22,23 @@ type Result struct {
 	Last bool
 }
 
+// MarshalJSON writes the line of `results --json`; fields are named as in a line of
+// `run --json` for the same result, and added, never renamed.
+func (r Result) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Number    core.TrialNo     `json:"number"`
+		Attempt   uint32           `json:"attempt"`
+		Iteration uint64           `json:"iteration"`
+		Time      *time.Time       `json:"time"`
+		Metrics   map[string]Float `json:"metrics"`
+		Done      bool             `json:"done"`
+		Seconds   Float            `json:"time_total_s"`
+	}{r.Trial, r.Attempt, r.Iteration, timeOrNull(r.Time), metricsJSON(r.Metrics), r.Last, Float(r.Seconds)})
+}
+
+// Metric is the value of one of its metrics.
+func (r *Result) Metric(name string) (float64, bool) { return metricOf(r.Metrics, name) }
+
 // Results are all results of one trial, in order. Where a restarted trial
 // reported iterations again, the later report counts (B-061).
 func (e *Experiment) Results(no core.TrialNo) ([]Result, error) {
@@ -36,11 +53,14 @@ func (e *Experiment) AllResults(wanted func(core.TrialNo) bool) (map[core.TrialN
 		no := m.Trial
 		switch {
 		case m.Kind == core.SawStarted && wanted(no):
-			v := m.Machine.View(no)
+			v := m.State.Machine.View(no)
 			all[no] = upTo(all[no], v.Since, v.At)
 		case m.Kind == core.SawResult && wanted(no):
-			all[no] = append(upTo(all[no], m.Machine.View(no).Since, m.Iteration-1), Result{Params: m.Machine.Params(no), Trial: no, Attempt: m.Attempt, Iteration: m.Iteration, Time: m.Time,
-				Seconds: float64(m.Machine.View(no).TrainNS) / 1e9, Metrics: named(m.Machine, m.Metrics), Last: m.Last})
+			all[no] = append(upTo(all[no], m.State.Machine.View(no).Since, m.Iteration-1),
+				Result{Params: m.State.Machine.Params(no), Trial: no, Attempt: m.Attempt, Iteration: m.Iteration,
+					Time:    m.Time,
+					Seconds: float64(m.State.Machine.View(no).TrainNS) / 1e9, Metrics: named(m.State.Machine,
+						m.Metrics), Last: m.Last})
 		}
 		return nil
 	})
@@ -52,25 +72,4 @@ func upTo(list []Result, since uint32, iteration uint64) []Result {
 		list = list[:len(list)-1]
 	}
 	return list
-}
-
-// Moment is something that the machine saw, with the machine as it was right
-// after.
-type Moment struct {
-	core.Observation
-	Time    time.Time
-	Machine *core.Machine
-}
-
-// Replay runs the record through a new machine from the beginning and tells f
-// all that reporters heard, in order. Metrics in a moment are f's to keep.
-func (e *Experiment) Replay(f func(Moment) error) error {
-	return e.through(func(h *history.History, s *history.Step) error {
-		for o := range s.Observations(core.ToAll) {
-			if err := f(Moment{o, wall(h, s.Machine.Now()), s.Machine}); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 }

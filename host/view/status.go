@@ -14,25 +14,11 @@ const (
 	Interrupted = "interrupted"
 )
 
-// State is running while a host is at work, else how it ended. An experiment whose host
-// died is interrupted, unless it was ending for good: then nothing in it goes on.
-func (e *Experiment) State() string {
-	outcome, _ := e.Machine().Outcome()
-	switch {
-	case outcome != 0:
-		return outcome.String()
-	case e.alive || e.runsOn != "":
-		return Running
-	case e.Machine().EndsForGood():
-		ending, _ := e.Machine().Ending()
-		return ending.String()
-	}
-	return Interrupted
-}
-
 // Status is where an experiment stands.
 type Status struct {
-	Name, State string
+	Name  string
+	Dir   string
+	State string // Running, Interrupted, or a core's outcome
 	// Cause is why it ended, or is ending; Reason is that for people.
 	Cause  core.Cause
 	Reason string
@@ -43,22 +29,30 @@ type Status struct {
 	// Paused: the user has paused it, or all that is left of it; nothing goes on
 	// before the user says so, whether a host runs it or not.
 	Paused bool
-	// Ending is what it is about to become while its trials end; "" while nothing
-	// ends it.
+	// Ending is what it is about to become while its trials end, for which they have
+	// Grace; "" while nothing ends it.
 	Ending string
+	Grace  time.Duration
+	// Hint is what the user can do now; "" where that is nothing special.
+	Hint string
 	// Planned is how many trials were asked for, grid axes multiplied;
-	// negative: no bound.
-	Planned int64
-	// Best is nil when no trial has a value yet, and with several
-	// objectives.
-	Best *Ranked
+	// negative: no bound. Made is how many there are.
+	Planned, Made int64
+	// Objective is the first one, Several whether there are more.
+	Objective core.Objective
+	Several   bool
+	// Best is by the first objective; nil when no trial has a value yet, and NoBest says
+	// why. Reported: some trial has reported that objective.
+	Best     *Ranked
+	NoBest   string
+	Reported bool
 	// Front is how many trials are on the Pareto front, with several
 	// objectives.
 	Front     int
 	Resources []resource.Usage
-	// Elapsed is the running time over all hosts (B-026).
-	Elapsed time.Duration
-	Dir     string
+	// Elapsed is the running time over all hosts (B-026), Budget what it may be; 0: no
+	// bound.
+	Elapsed, Budget time.Duration
 	// Host is the machine that runs it, where that is another one.
 	Host string
 }
@@ -76,53 +70,103 @@ func Planned(m *core.Machine) int64 {
 	return (m.Spec().Trials-m.Planned())*int64(runs) + int64(m.Trials())
 }
 
-// Status returns it as of now.
-func (e *Experiment) Status(now time.Time) (Status, error) {
-	m := e.Machine()
-	s := Status{Name: e.Name(), State: e.State(), Counts: map[core.State]int{}, Planned: Planned(m), Dir: e.Place(), Elapsed: time.Duration(m.Now()), Host: e.runsOn}
+// Standing is how the machine stands, as of its last event, without what takes long: files
+// are not looked at, and of several objectives Best is by the first.
+func (s *State) Standing() Status {
+	m := s.Machine
+	outcome, why := m.Outcome()
+	x := Status{Name: s.Name, Dir: s.Place(), State: outcome.String(), Cause: why, Counts: map[core.State]int{},
+		NeverStarted: m.NeverStarted(), Paused: m.Paused(), Grace: s.Config.StopGrace, Planned: Planned(m), Made: int64(m.Trials()),
+		Objective: s.Objectives()[0], Several: len(s.Config.Objectives) > 1, Resources: m.Usage(), Elapsed: time.Duration(m.Now()),
+		Budget: s.Config.Budget.Time, Host: s.runsOn}
+	x.Reported = m.Metric(x.Objective.Metric) != 0
 	for _, state := range States {
-		s.Counts[state] = m.Count(state)
+		x.Counts[state] = m.Count(state)
 	}
-	s.NeverStarted, s.Paused = m.NeverStarted(), m.Paused()
-	_, s.Cause = m.Outcome()
-	switch ending, why := m.Ending(); {
-	case s.State == Running && ending != 0:
-		s.Ending, s.Cause = ending.String(), why
-	case s.State == ending.String():
-		s.Cause = why
+	if ending, why := m.Ending(); ending != 0 && outcome == 0 {
+		x.Ending, x.Cause = ending.String(), why
 	}
-	s.Reason = s.Cause.String()
-	s.Resources = m.Usage()
-	switch s.State {
-	case Running:
-		if wall := wall(e.replay.History, m.Now()); !wall.IsZero() {
-			s.Elapsed += max(now.Sub(wall), 0)
+	x.Reason = x.Cause.String()
+	if no, value, ok := bestOf(m, x.Objective, Last); ok {
+		x.Best = &Ranked{Trial: s.Trial(no), Value: value.value, Scope: Last}
+	} else {
+		x.NoBest = NoValue(m, x.Objective.Metric)
+	}
+	return x
+}
+
+// leave is what becomes of an experiment whose host has gone before it ended: it is
+// interrupted, unless it was ending for good, since then nothing in it goes on.
+func (s *Status) leave() {
+	if s.Ending == core.StoppedByUser.String() || s.Ending == core.Finished.String() {
+		s.State = s.Ending
+	} else {
+		s.State, s.Cause, s.Reason = Interrupted, core.Cause{}, ""
+	}
+	s.Ending = ""
+}
+
+// State is running while a host is at work, else how it ended. An experiment whose host
+// died is interrupted, unless it was ending for good: then nothing in it goes on.
+func (e *Experiment) State() (state string, err error) {
+	err = e.source.Look(func(s *State) {
+		outcome, _ := s.Machine.Outcome()
+		ending, _ := s.Machine.Ending()
+		x := Status{State: outcome.String(), Ending: ending.String()}
+		if outcome == 0 && !e.Running() {
+			x.leave()
 		}
-	default:
-		for i := range s.Resources {
-			s.Resources[i].Used = resource.Amount{}
+		state = x.State
+	})
+	return state, err
+}
+
+// Status returns it as of now.
+func (e *Experiment) Status(now time.Time) (x Status, err error) {
+	var since time.Time
+	err = e.source.Look(func(s *State) { x, since = s.Standing(), s.wall(s.Machine.Now()) })
+	if err != nil {
+		return x, err
+	}
+	switch {
+	case x.State == Running && !e.Running():
+		x.leave()
+	case x.State == Running && !since.IsZero():
+		x.Elapsed += max(now.Sub(since), 0)
+	}
+	for i := range x.Resources {
+		if x.State != Running {
+			x.Resources[i].Used = resource.Amount{}
 		}
 	}
-	if len(e.config.Objectives) > 1 {
-		s.Front = len(Front(m, e.Objectives(), Last))
-		return s, nil
+	if x.Several {
+		all, err := e.candidates(e.Objectives(), Last)
+		x.Front = len(frontOf(all))
+		return x, err
 	}
-	best, ok, err := e.Best(Query{})
-	if ok {
-		s.Best = &best
+	if x.Best != nil {
+		best, ok, err := e.Best(Query{})
+		if ok {
+			x.Best = &best
+		}
+		return x, err
 	}
-	return s, err
+	return x, nil
 }
 
 // OutOfTime says whether an experiment has used up its time budget, where it has one: to go on
 // it needs a larger one.
-func OutOfTime(used, budget time.Duration) bool { return budget > 0 && used >= budget }
+func (s *Status) OutOfTime() bool { return s.Budget > 0 && s.Elapsed >= s.Budget }
 
 // MarshalJSON writes the stable shape of `status --json`.
 func (s Status) MarshalJSON() ([]byte, error) {
 	counts := map[string]int{}
 	for state, n := range s.Counts {
 		counts[state.String()] = n
+	}
+	best := s.Best
+	if s.Several {
+		best = nil // the front is what is best
 	}
 	type usage struct {
 		Used  resource.Amount `json:"used"`
@@ -148,5 +192,5 @@ func (s Status) MarshalJSON() ([]byte, error) {
 		Dir       string           `json:"dir"`
 		Host      string           `json:"host,omitempty"`
 	}{s.Name, s.State, orNull(s.Reason), causeShape(s.Cause), counts, s.NeverStarted, s.Paused, orNull(s.Ending),
-		s.Planned, s.Best, resources, s.Elapsed.Seconds(), s.Dir, s.Host})
+		s.Planned, best, resources, s.Elapsed.Seconds(), s.Dir, s.Host})
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/naming"
 	"github.com/tunehost/tunehost/host/storage"
 )
 
@@ -20,12 +19,7 @@ func byName(a, b Metric) int { return strings.Compare(a.Name, b.Name) }
 
 // Trial is one trial as it stands.
 type Trial struct {
-	Number core.TrialNo
-	ID     string
-	State  core.State
-	// Params is a JSON object, nested as in the experiment file: those of its last
-	// result, or what it begins with (B-154).
-	Params []byte
+	Subject
 	// Metrics are the last result's, by name, and Iteration is its; Results is how many
 	// it has reported itself.
 	Metrics   []Metric
@@ -34,11 +28,9 @@ type Trial struct {
 	Failures  uint32
 	// NeverStarted: it was ended before it had ever started.
 	NeverStarted bool
-	// Cause says why it ended, is paused or waits again. Reason is that for people, and
-	// so is Error in ERROR.
-	Cause         core.Cause
-	Error, Reason string
-	Dir           string
+	// Cause says why it ended, is paused or waits again; Reason is that for people.
+	Cause  core.Cause
+	Reason string
 	// Started and Ended are zero before; Seconds is how long it has trained.
 	Started, Ended time.Time
 	Seconds        float64
@@ -67,55 +59,12 @@ func (t *Trial) Metric(name string) (float64, bool) {
 	return metricOf(t.Metrics, name)
 }
 
-// Trial returns a trial, which must exist.
-func (e *Experiment) Trial(no core.TrialNo) Trial {
-	v := e.replay.machine.View(no)
-	t := Trial{Number: no, ID: naming.ID(e.run.Seed, uint32(no)), State: v.State, Params: v.Params,
-		Metrics: e.replay.metrics(no), Iteration: v.Iteration, Results: v.Results, Failures: v.Failures, NeverStarted: v.NeverStarted,
-		Cause: v.Cause, Reason: v.Cause.String(), Dir: e.trialPlace(no), Seconds: float64(v.TrainNS) / 1e9}
-	first, runs := e.replay.machine.Runs(no)
-	t.Suggestion, t.Runs = int(first)/runs, runs
-	if v.State == core.Errored {
-		t.Error = t.Reason
-	}
-	if v.Attempt > 0 {
-		t.Started = wall(e.replay.History, v.Started)
-	}
-	if v.State.Final() {
-		t.Ended = wall(e.replay.History, v.Ended)
-	}
-	if v.Own.ID != 0 && e.elsewhere == nil {
-		t.Checkpoint, t.CheckpointAt = e.checkpointDir(v.Own), v.Own.Iteration
-	}
-	for _, x := range e.replay.machine.Exports(no) {
-		made := exportOf(x, t.Dir)
-		if e.elsewhere != nil {
-			made.Dir = ""
-		}
-		t.Exports = append(t.Exports, made)
-	}
-	return t
-}
-
-func (e *Experiment) checkpointDir(ref core.CheckpointRef) string {
-	return storage.FilesOf(e.CheckpointDir(ref))
-}
-
 func exportOf(x core.Export, trialDir string) Export {
 	e := Export{Format: x.Format, Bytes: x.Bytes, Error: x.Error}
 	if x.Error == "" {
 		e.Dir = storage.ExportFiles(trialDir, x.Format)
 	}
 	return e
-}
-
-// Trials are all of them, by number.
-func (e *Experiment) Trials() []Trial {
-	list := make([]Trial, e.replay.machine.Trials())
-	for no := range list {
-		list[no] = e.Trial(core.TrialNo(no))
-	}
-	return list
 }
 
 // trialJSON is the shape that `trials --json` promises; fields are added, never

@@ -3,6 +3,7 @@ package view_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -31,7 +32,7 @@ func write(t *testing.T, source string) *viewtest.Writer {
 	return viewtest.New(filepath.Join(t.TempDir(), "digits"), []byte(source), 7)
 }
 
-func open(t *testing.T, w *viewtest.Writer) *view.Experiment {
+func open(t *testing.T, w *viewtest.Writer) *view.Recorded {
 	t.Helper()
 	e, err := view.Open(w.Dir.Path())
 	if err != nil {
@@ -45,7 +46,7 @@ func open(t *testing.T, w *viewtest.Writer) *view.Experiment {
 	return e
 }
 
-func refresh(t *testing.T, e *view.Experiment, want bool) {
+func refresh(t *testing.T, e *view.Recorded, want bool) {
 	t.Helper()
 	if changed, err := e.Refresh(); err != nil || changed != want {
 		t.Fatalf("changed %v, %v; want %v", changed, err, want)
@@ -60,13 +61,13 @@ func TestFollowsARunningExperiment(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := open(t, w)
-	if e.State() != "running" || e.Machine().Trials() != 0 {
-		t.Errorf("before the first event: %s, %d trials", e.State(), e.Machine().Trials())
+	if e.State() != "running" || e.Now().Machine.Trials() != 0 {
+		t.Errorf("before the first event: %s, %d trials", e.State(), e.Now().Machine.Trials())
 	}
 	w.Start(2)
 	w.Run(1)
 	refresh(t, e, true)
-	if n := e.Machine().Count(core.Running); n != 2 {
+	if n := e.Now().Machine.Count(core.Running); n != 2 {
 		t.Errorf("%d trials run, want 2", n)
 	}
 	refresh(t, e, false)
@@ -95,7 +96,7 @@ func TestTimesOverSeveralHosts(t *testing.T) {
 	w.Run(-1)
 	w.Close()
 	e := open(t, w)
-	zero, one := e.Trial(0), e.Trial(1)
+	zero, one := e.Now().Trial(0), e.Now().Trial(1)
 	if !zero.Started.Equal(viewtest.Epoch) || !zero.Ended.Equal(viewtest.Epoch.Add(3*time.Second)) {
 		t.Errorf("trial 0 from %v to %v", zero.Started, zero.Ended)
 	}
@@ -145,9 +146,10 @@ func metric(list []view.Metric, name string) (float64, bool) {
 }
 
 // values reports one value each iteration, as the test says.
-func values(t *testing.T, mode string, list [][]float64) *view.Experiment {
+func values(t *testing.T, mode string, list [][]float64) *view.Recorded {
 	t.Helper()
-	w := write(t, strings.Replace(file, "max}", mode+"}", 1))
+	w := write(t, strings.NewReplacer("max}", mode+"}", "trials: 4", fmt.Sprint("trials: ", max(4,
+		len(list)))).Replace(file))
 	w.Iterations = uint64(len(list[0]))
 	w.Metrics = func(no core.TrialNo, i uint64) []float64 { return []float64{list[no][i-1]} }
 	w.Start(4)
@@ -195,7 +197,7 @@ func TestFront(t *testing.T) {
 	e := open(t, w)
 	for _, modes := range [][2]stat.Mode{{stat.Min, stat.Min}, {stat.Max, stat.Min}, {stat.Max, stat.Max}} {
 		objectives := []core.Objective{{Metric: "a", Mode: modes[0]}, {Metric: "b", Mode: modes[1]}}
-		got := view.Front(e.Machine(), objectives, view.Last)
+		got := view.Front(e.Now().Machine, objectives, view.Last)
 		if want := slowFront(points, modes); !slices.Equal(got, want) {
 			t.Errorf("%v: %v, want %v", modes, got, want)
 		}
@@ -216,6 +218,85 @@ func slowFront(points [][]float64, modes [2]stat.Mode) (front []core.TrialNo) {
 	return front
 }
 
+// Pages, put together, are what was chosen, however trials are filtered and sorted; and more
+// trials than are looked at at a time make no difference.
+func TestPages(t *testing.T) {
+	var points [][]float64
+	for i := range 700 {
+		points = append(points, []float64{float64(i * 7919 % 701)})
+	}
+	e := values(t, "max", points)
+	chosen := view.Chosen{Where: "number % 3 != 0", Sort: "accuracy", States: []core.State{core.Terminated}}
+	all, err := e.Choose(chosen)
+	if err != nil || all.Total != 700 || all.Fitting != 466 || len(all.Numbers) != 466 {
+		t.Fatalf("%d trials, %d fit, %d on the page, %v", all.Total, all.Fitting, len(all.Numbers), err)
+	}
+	var got []core.TrialNo
+	for chosen.Limit = 50; chosen.Offset <= 500; chosen.Offset += 50 {
+		page, err := e.Choose(chosen)
+		if err != nil || page.Fitting != 466 || len(page.Numbers) > 50 {
+			t.Fatal(page, err)
+		}
+		last := math.Inf(1)
+		err = page.Each(func(x *view.Trial) error {
+			got = append(got, x.Number)
+			v, _ := x.Metric("accuracy")
+			if v > last || x.Number%3 == 0 || x.Dir == "" {
+				t.Errorf("trial %d of %v after %v, in %q", x.Number, v, last, x.Dir)
+			}
+			last = v
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !slices.Equal(got, all.Numbers) {
+		t.Errorf("pages have %d trials in another order than all of them", len(got))
+	}
+	chosen = view.Chosen{States: []core.State{core.Errored, core.Running}}
+	if none, err := e.Choose(chosen); err != nil || none.Fitting != 0 {
+		t.Errorf("%d trials in other states, %v", none.Fitting, err)
+	}
+}
+
+// The events of a directory are those that reporters hear, however few are read at a time,
+// also while more is recorded.
+func TestEventsSince(t *testing.T) {
+	w := write(t, file)
+	w.Start(2)
+	w.Run(2)
+	e := open(t, w)
+	f := e.Follow(0, nil)
+	defer f.Close()
+	var all []view.Event
+	read := func() {
+		for more := true; more; {
+			events, err := f.Next(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			all, more = append(all, events...), len(events) > 0
+		}
+	}
+	read()
+	before := len(all)
+	w.Run(-1)
+	w.Close()
+	read()
+	if before == 0 || len(all) <= before || all[len(all)-1].Kind != core.SawEnd {
+		t.Fatalf("%d events, then %d", before, len(all))
+	}
+	for i := range all {
+		g := e.Follow(all[i].Number, nil)
+		rest, err := g.Next(t.Context())
+		g.Close()
+		if err != nil || len(rest) != len(all)-i-1 || len(rest) > 0 && rest[0].Number != all[i+1].Number {
+			t.Fatalf("%d events after %d, want %d; %v", len(rest), all[i].Number, len(all)-i-1, err)
+		}
+	}
+}
+
 func TestSelect(t *testing.T) {
 	e := values(t, "min", [][]float64{{3}, {1}, {math.NaN()}, {2}})
 	for _, c := range []struct {
@@ -230,7 +311,7 @@ func TestSelect(t *testing.T) {
 		{"number > 0 && units >= 1 && state == 'TERMINATED'", "", []core.TrialNo{1, 2, 3}},
 		{"nothing.at.all > 3", "", nil},
 	} {
-		list, err := e.Select(c.where, c.sort)
+		list, err := e.Trials(view.Chosen{Where: c.where, Sort: c.sort})
 		var got []core.TrialNo
 		for _, x := range list {
 			got = append(got, x.Number)
@@ -250,7 +331,11 @@ func TestSelect(t *testing.T) {
 // B-015
 func TestNumbersThatAreNoneInJSON(t *testing.T) {
 	e := values(t, "min", [][]float64{{math.NaN()}, {math.Inf(1)}, {math.Inf(-1)}, {1e300}})
-	text, err := json.Marshal(e.Trials())
+	trials, err := e.Trials(view.Chosen{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(trials)
 	for _, want := range []string{`{"accuracy":"NaN"}`, `{"accuracy":"Infinity"}`, `{"accuracy":"-Infinity"}`, `{"accuracy":1e+300}`} {
 		if err != nil || !strings.Contains(string(text), want) {
 			t.Errorf("%s is missing in %s, %v", want, text, err)
@@ -266,13 +351,13 @@ func TestRewound(t *testing.T) {
 	copyFiles(t, w.Dir.Journal(), before)
 	w.Run(2)
 	e := open(t, w)
-	if e.Machine().Trials() == 0 {
+	if e.Now().Machine.Trials() == 0 {
 		t.Fatal("nothing was read")
 	}
 	w.Crash()
 	copyFiles(t, before, w.Dir.Journal())
 	refresh(t, e, true)
-	if n := e.Machine().Trials(); n != 0 {
+	if n := e.Now().Machine.Trials(); n != 0 {
 		t.Errorf("%d trials are still there", n)
 	}
 }

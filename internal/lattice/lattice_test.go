@@ -61,7 +61,11 @@ const lattice = `
 	host/consulting  < STD, core, core/journal, core/record, plugins/sdk, plugins/sdk/space, host/clock, host/demand, host/hostlog, host/inbox, host/plugin, host/points, host/queue, host/snapshots, host/untrusted
 	host/spec        < STD, core, core/resource, core/stat, plugins/sdk, plugins/sdk/space, host/config, host/demand, host/points
 	host/loading     < STD, plugins/sdk, host/config, host/lockfile, host/nearest, host/plugin, host/plugin/…, host/report/files, host/storage
-	host/telling     < STD, core, core/stat, plugins/sdk, core/history, host/view, host/clock, host/deadlines, host/diskspace, host/hostlog, host/plugin, host/report, host/report/terminal, host/storage, host/storage/nolink, host/totals
+	host/telling     < STD, core, core/stat, core/history, plugins/sdk, host/clock, host/deadlines, host/diskspace, host/hostlog, host/plugin, host/report, host/storage, host/storage/nolink, host/totals, host/view
+	host/view        < STD, core, core/…, plugins/sdk, host/clock, host/config, host/expr, host/lockfile, host/naming, host/nearest, host/report/jsontext, host/runfile, host/storage, host/storage/nolink, host/totals, host/view/importance
+	host/report/terminal < ANY, core, host/untrusted, host/report, host/view
+	host/report/jsonlines < STD, host/report, host/view
+	host/report      < host/view
 	host/scaffold/templates/… < STD, plugins/sdk, plugins/sdk/…
 	host/storage/nolink < STD, golang.org/x/sys/…, internal/plainfile
 	host/storage     < ANY, core, core/…, plugins, plugins/…, host, host/…, internal/plainfile

@@ -5,12 +5,12 @@ import (
 	"hash/fnv"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 // heard is what reporters are told: of what is safe, in order, nothing left out,
 // and never anything else under the same number.
-func (b *books) heard(events []report.Event) {
+func (b *books) heard(events []view.Event) {
 	for i := range events {
 		e := &events[i]
 		if b.cursor >= len(b.tells) || b.tells[b.cursor].number != e.Number {
@@ -33,9 +33,9 @@ func (b *books) heard(events []report.Event) {
 }
 
 // tellsOf compares a report with what happened.
-func (b *books) tellsOf(e *report.Event, t told) {
+func (b *books) tellsOf(e *view.Event, t told) {
 	if t.seen == 0 {
-		if e.Kind != report.Began || e.Resumed != (t.number > 1) {
+		if e.Kind != view.Began || e.Resumed != (t.number > 1) {
 			b.fail("reporters are told %+v of a host's start", e)
 		}
 		return
@@ -58,7 +58,7 @@ func (b *books) tellsOf(e *report.Event, t told) {
 }
 
 // reportHash is a digest of all that a report says.
-func reportHash(e *report.Event) uint64 {
+func reportHash(e *view.Event) uint64 {
 	x := *e
 	x.Result = nil
 	h := fnv.New64a()

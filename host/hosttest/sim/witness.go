@@ -3,7 +3,7 @@ package sim
 import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host"
-	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 var _ host.Witness = (*world)(nil)
@@ -29,7 +29,7 @@ func (w *world) Applied(e core.Event) {
 }
 
 // Hear implements host.Witness.
-func (w *world) Hear(events []report.Event) { w.books.heard(events) }
+func (w *world) Hear(events []view.Event) { w.books.heard(events) }
 
 // Do implements host.Witness.
 func (w *world) Doing(a core.Action) {

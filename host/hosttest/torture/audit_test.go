@@ -35,7 +35,7 @@ func (x *experiment) audit(t testing.TB) {
 	x.checkCheckpoints(t, e)
 	x.checkPrivate(t)
 	if x.logs {
-		for no := range core.TrialNo(e.Machine().Trials()) {
+		for no := range core.TrialNo(e.Now().Machine.Trials()) {
 			x.compare(t, e, no, raw[no])
 		}
 	}
@@ -69,9 +69,9 @@ func (x *experiment) recorded(t testing.TB) map[core.TrialNo][]*core.ResultRepor
 
 // checkEnds: every trial has ended well; where permissions were taken away one may
 // have failed for that.
-func (x *experiment) checkEnds(t testing.TB, e *view.Experiment) {
+func (x *experiment) checkEnds(t testing.TB, e *view.Recorded) {
 	t.Helper()
-	m := e.Machine()
+	m := e.Now().Machine
 	for no := range core.TrialNo(m.Trials()) {
 		if v := m.View(no); v.State != core.Terminated {
 			t.Errorf("trial %d is %v: %s", no, v.State, v.Reason())
@@ -80,12 +80,12 @@ func (x *experiment) checkEnds(t testing.TB, e *view.Experiment) {
 }
 
 // checkCheckpoints: each that the record names is whole, and nothing else is there.
-func (x *experiment) checkCheckpoints(t testing.TB, e *view.Experiment) {
+func (x *experiment) checkCheckpoints(t testing.TB, e *view.Recorded) {
 	t.Helper()
 	needed := map[string]bool{}
-	e.Machine().EachCheckpoint(func(c core.CheckpointRef) {
+	e.Now().Machine.EachCheckpoint(func(c core.CheckpointRef) {
 		if c.Trial != core.NoTrial {
-			needed[storage.CheckpointDir(e.TrialDir(c.Trial), c.ID)] = true
+			needed[storage.CheckpointDir(e.Now().TrialDir(c.Trial), c.ID)] = true
 		}
 	})
 	for dir := range needed {
@@ -193,13 +193,13 @@ func parse(text string) (n uint64) {
 // compare compares a trial's record with its own log: what is recorded was
 // reported, by that attempt, and is there once; what was answered is recorded;
 // attempts went on from what had been saved whole.
-func (x *experiment) compare(t testing.TB, e *view.Experiment, no core.TrialNo, raw []*core.ResultReported) {
+func (x *experiment) compare(t testing.TB, e *view.Recorded, no core.TrialNo, raw []*core.ResultReported) {
 	t.Helper()
-	a := x.account(t, e.Trial(no).ID)
+	a := x.account(t, e.Now().Trial(no).ID)
 	seen := map[string]bool{}
 	last := ""
 	for _, r := range raw {
-		nonce := nonceOf(e.Machine(), r)
+		nonce := nonceOf(e.Now().Machine, r)
 		said := fmt.Sprintf("%d %d", nonce, r.Iteration)
 		last = fmt.Sprint(nonce)
 		attempt, begun := a.begun[nonce]

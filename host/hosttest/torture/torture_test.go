@@ -191,7 +191,7 @@ func (x *experiment) forPermission(t testing.TB) (failed bool) {
 	e, err := view.Open(x.dir)
 	must(t, err)
 	defer e.Close()
-	m := e.Machine()
+	m := e.Now().Machine
 	for no := range core.TrialNo(m.Trials()) {
 		if v := m.View(no); v.State == core.Errored {
 			failed = true

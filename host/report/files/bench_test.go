@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 // BenchmarkReport is the cost of one result of 8 metrics: a batch of 256 results
@@ -23,9 +23,9 @@ func BenchmarkReport(b *testing.B) {
 func benchmark(b *testing.B, trials int, formats []Format) {
 	const batch = 256
 	s := &story{dir: newDir(b, trials)}
-	var metrics []report.Metric
+	var metrics []view.Metric
 	for _, name := range []string{"acc", "loss", "val/acc", "val/loss", "lr", "grad_norm", "steps", "throughput"} {
-		metrics = append(metrics, report.Metric{Name: name, Value: 0.123456789 * float64(len(name))})
+		metrics = append(metrics, view.Metric{Name: name, Value: 0.123456789 * float64(len(name))})
 	}
 	for range batch {
 		s.result(0, 1, 1, metrics...)

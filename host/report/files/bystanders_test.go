@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 // B-155: what a program has written into files that have our names is kept.
@@ -48,7 +48,7 @@ func TestProgramsOwnFiles(t *testing.T) {
 // B-155: error.txt keeps what a program has written there; only half a paragraph of ours
 // is cut off.
 func TestProgramsOwnErrors(t *testing.T) {
-	e := &report.Event{Number: 7, Time: time.Unix(0, 0), Trial: report.Trial{Dir: t.TempDir(), Attempt: 2}}
+	e := &view.Event{Number: 7, Time: time.Unix(0, 0), Trial: view.Subject{Dir: t.TempDir(), Attempt: 2}}
 	const ours = "attempt 2 (event 7) failed at 1970-01-01T00:00:00Z\n  why\n\n"
 	for old, want := range map[string]string{
 		"":                        ours,

@@ -13,13 +13,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 const testTrials = 4
 
 // draw makes a story of a few trials that report, restart, pause and end.
-func draw(t *rapid.T, dir string) []report.Event {
+func draw(t *rapid.T, dir string) []view.Event {
 	s := &story{dir: dir}
 	var attempts, iterations [testTrials]uint64
 	var completed [testTrials]bool
@@ -43,7 +43,7 @@ func draw(t *rapid.T, dir string) []report.Event {
 			s.tell(core.SawCompleted, no, attempt)
 		default:
 			iterations[trial] += rapid.Uint64Range(0, 2).Draw(t, "step") // an iteration may come twice
-			metrics := []report.Metric{acc(0.5), {Name: "a"}, {Name: "b"}, {Name: "c"}}
+			metrics := []view.Metric{acc(0.5), {Name: "a"}, {Name: "b"}, {Name: "c"}}
 			s.result(no, attempt, iterations[trial], metrics[rapid.IntRange(0, 2).Draw(t, "from"):rapid.IntRange(2, 4).Draw(t, "to")]...)
 		}
 	}
@@ -69,7 +69,7 @@ func contents(t *rapid.T, dir string) map[string]string {
 }
 
 // reportIn tells the events in batches of one to ten.
-func reportIn(t *rapid.T, r *Reporter, events []report.Event) {
+func reportIn(t *rapid.T, r *Reporter, events []view.Event) {
 	for len(events) > 0 {
 		n := rapid.IntRange(1, min(10, len(events))).Draw(t, "batch")
 		if err := r.Report(events[:n]); err != nil {
@@ -150,7 +150,7 @@ func crashing(t *rapid.T, dir string) *Reporter {
 
 // crash tells some of what was not noted yet, and is gone without a word. What
 // was noted before it is safe, the rest is torn.
-func crash(t *rapid.T, dir string, events []report.Event) {
+func crash(t *rapid.T, dir string, events []view.Event) {
 	from := int(Reported(dir))
 	r := crashing(t, dir)
 	reportIn(t, r, events[from:rapid.IntRange(from, len(events)).Draw(t, "crash")])

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/storage/nolink"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 const errorFile = "error.txt"
@@ -21,7 +21,7 @@ const maxErrors = 1 << 30
 // addFailure appends a failed attempt to the trial's error.txt, unless it is
 // there. A paragraph that a crash left half is cut off; what a program has written into
 // the file stays (B-155).
-func addFailure(e *report.Event, why string) error {
+func addFailure(e *view.Event, why string) error {
 	path := filepath.Join(e.Trial.Dir, errorFile)
 	old, err := nolink.ReadFile(path, maxErrors)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {

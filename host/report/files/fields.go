@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/report/jsontext"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 // hostFields are the names of the host's own fields (B-016), in the order of
@@ -40,11 +40,11 @@ type field struct {
 	unused bool   // a later one has the same name
 }
 
-func (f *fields) fits(r *report.Result) bool {
+func (f *fields) fits(r *view.Report) bool {
 	return sameNames(f.metrics, r.Metrics) && sameNames(f.totals, r.Totals)
 }
 
-func sameNames(names []string, metrics []report.Metric) bool {
+func sameNames(names []string, metrics []view.Metric) bool {
 	if len(names) != len(metrics) {
 		return false
 	}
@@ -56,7 +56,7 @@ func sameNames(names []string, metrics []report.Metric) bool {
 	return true
 }
 
-func newFields(r *report.Result) *fields {
+func newFields(r *view.Report) *fields {
 	f := &fields{metrics: namesOf(r.Metrics), totals: namesOf(r.Totals)}
 	seen := map[string]int{}
 	for i, name := range slices.Concat(f.metrics, f.totals) {
@@ -74,7 +74,7 @@ func newFields(r *report.Result) *fields {
 	return f
 }
 
-func namesOf(metrics []report.Metric) []string {
+func namesOf(metrics []view.Metric) []string {
 	names := make([]string, len(metrics))
 	for i, m := range metrics {
 		names[i] = strings.Clone(m.Name)
@@ -83,7 +83,7 @@ func namesOf(metrics []report.Metric) []string {
 }
 
 // value is that of all[i].
-func (f *fields) value(r *report.Result, i int) float64 {
+func (f *fields) value(r *view.Report, i int) float64 {
 	if i < len(r.Metrics) {
 		return r.Metrics[i].Value
 	}
@@ -97,7 +97,7 @@ const maxNamings = 8
 // naming finds the fields of a result, mostly those of the one before it.
 type naming struct{ known []*fields }
 
-func (n *naming) of(r *report.Result) *fields {
+func (n *naming) of(r *view.Report) *fields {
 	for i, f := range n.known {
 		if f.fits(r) {
 			n.known[0], n.known[i] = n.known[i], n.known[0]

@@ -11,17 +11,17 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 // B-016, B-091
 func TestAResultHasTheHostsFields(t *testing.T) {
 	s := &story{dir: newDir(t, 1)}
 	s.start(0, 1, 0)
-	s.result(0, 1, 1, acc(0.25), report.Metric{Name: "eval/loss", Value: 3})
-	r := s.result(0, 1, 2, acc(0.5), report.Metric{Name: "eval/loss", Value: 2})
+	s.result(0, 1, 1, acc(0.25), view.Metric{Name: "eval/loss", Value: 3})
+	r := s.result(0, 1, 2, acc(0.5), view.Metric{Name: "eval/loss", Value: 2})
 	r.Restored, r.IterationsSinceRestore, r.TimeSinceRestore = true, 1, 0.5
-	r.Totals = []report.Metric{{Name: "timesteps_total", Value: 200}}
+	r.Totals = []view.Metric{{Name: "timesteps_total", Value: 200}}
 	write(t, newReporter(s.dir), s.events)
 	want(t, read(t, s.dir, 0, "result.jsonl"), `{"iteration":1,"attempt":1,"event_number":2,"done":false,"acc":0.25,"eval/loss":3,"trial_id":"id0","time_total_s":1.5,"time_this_iter_s":1.5,"timestamp":1767323047.600,"pid":7,"host":"box"}
 {"iteration":2,"attempt":1,"event_number":3,"done":false,"acc":0.5,"eval/loss":2,"timesteps_total":200,"trial_id":"id0","time_total_s":3,"time_this_iter_s":1.5,"timestamp":1767323048.600,"pid":7,"host":"box","iterations_since_restore":1,"time_since_restore":0.5}
@@ -35,7 +35,8 @@ func TestAResultHasTheHostsFields(t *testing.T) {
 // B-015
 func TestWhatIsNoNumber(t *testing.T) {
 	s := &story{dir: newDir(t, 1)}
-	s.result(0, 1, 1, acc(math.NaN()), report.Metric{Name: "b", Value: math.Inf(1)}, report.Metric{Name: "c", Value: math.Inf(-1)})
+	s.result(0, 1, 1, acc(math.NaN()), view.Metric{Name: "b", Value: math.Inf(1)}, view.Metric{Name: "c",
+		Value: math.Inf(-1)})
 	write(t, newReporter(s.dir), s.events)
 	if text := read(t, s.dir, 0, "result.jsonl"); !strings.Contains(text, `"acc":"NaN","b":"Infinity","c":"-Infinity",`) {
 		t.Error(text)
@@ -61,9 +62,9 @@ func TestValuesThatAreNoMetrics(t *testing.T) {
 // B-016
 func TestMetricsNamedLikeTheHostsFields(t *testing.T) {
 	s := &story{dir: newDir(t, 1)}
-	r := s.result(0, 1, 4, report.Metric{Name: "done", Value: 1}, report.Metric{Name: "iteration", Value: 2}, acc(1),
-		report.Metric{Name: "steps", Value: 5}, acc(3), report.Metric{Name: "a \"b\",\nc", Value: 6})
-	r.Totals = []report.Metric{{Name: "steps", Value: 50}}
+	r := s.result(0, 1, 4, view.Metric{Name: "done", Value: 1}, view.Metric{Name: "iteration", Value: 2}, acc(1),
+		view.Metric{Name: "steps", Value: 5}, acc(3), view.Metric{Name: "a \"b\",\nc", Value: 6})
+	r.Totals = []view.Metric{{Name: "steps", Value: 50}}
 	write(t, newReporter(s.dir), s.events)
 	line := read(t, s.dir, 0, "result.jsonl")
 	var fields map[string]any
@@ -92,7 +93,7 @@ func TestMetricsNamedLikeTheHostsFields(t *testing.T) {
 func TestALaterMetricGetsAColumn(t *testing.T) {
 	s := &story{dir: newDir(t, 1)}
 	s.result(0, 1, 1, acc(1))
-	s.result(0, 1, 2, report.Metric{Name: "late, and odd", Value: 2}, acc(3))
+	s.result(0, 1, 2, view.Metric{Name: "late, and odd", Value: 2}, acc(3))
 	s.result(0, 1, 3, acc(4))
 	r := newReporter(s.dir)
 	for i := range s.events { // each in its own batch
@@ -211,7 +212,7 @@ attempt 3 (event 3) failed at 2026-01-02T03:04:08Z
 func TestFilesAreForTheOwnerAlone(t *testing.T) {
 	s := &story{dir: newDir(t, 1)}
 	s.result(0, 1, 1, acc(1))
-	s.result(0, 1, 2, acc(1), report.Metric{Name: "late"})
+	s.result(0, 1, 2, acc(1), view.Metric{Name: "late"})
 	s.tell(core.SawFailed, 0, 1).Trial.Error = "x"
 	write(t, newReporter(s.dir), s.events)
 	err := filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
@@ -230,7 +231,7 @@ func TestATrialWhoseDirectoryIsGoneDoesNotStopTheOthers(t *testing.T) {
 	s := &story{dir: newDir(t, 1)} // trial 1 has none
 	s.result(1, 1, 1, acc(1))
 	s.result(0, 1, 1, acc(1))
-	s.result(1, 1, 2, acc(1), report.Metric{Name: "late"})
+	s.result(1, 1, 2, acc(1), view.Metric{Name: "late"})
 	s.tell(core.SawCompleted, 1, 1)
 	s.result(2, 1, 1, acc(1))
 	s.start(2, 2, 0)

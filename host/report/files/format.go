@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/report/jsontext"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 // Format is a kind of file that results are written to.
@@ -43,7 +43,7 @@ var before = [...]*[4]string{
 	CSV:   {"", ",", ",", ","},
 }
 
-func appendJSON(b []byte, e *report.Event, f *fields) []byte {
+func appendJSON(b []byte, e *view.Event, f *fields) []byte {
 	r := e.Result
 	b = markOf(e).append(b, before[JSONL])
 	for i := range f.all {
@@ -82,12 +82,12 @@ func appendValues(b, values []byte, f *fields) []byte {
 }
 
 // appendTimestamp appends seconds since 1970 with milliseconds.
-func appendTimestamp(b []byte, e *report.Event) []byte {
+func appendTimestamp(b []byte, e *view.Event) []byte {
 	return strconv.AppendFloat(b, float64(e.Time.UnixMilli())/1000, 'f', 3, 64)
 }
 
 // appendCSV appends the host's columns, then a cell for each metric's column.
-func appendCSV(b []byte, e *report.Event, cells []cell) []byte {
+func appendCSV(b []byte, e *view.Event, cells []cell) []byte {
 	r := e.Result
 	b = markOf(e).append(b, before[CSV])
 	b = appendText(append(b, ','), e.Trial.ID)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 var began = time.Date(2026, 1, 2, 3, 4, 5, 600e6, time.UTC)
@@ -16,13 +16,14 @@ var began = time.Date(2026, 1, 2, 3, 4, 5, 600e6, time.UTC)
 // story makes events with their numbers.
 type story struct {
 	dir    string
-	events []report.Event
+	events []view.Event
 }
 
-func (s *story) tell(kind core.ObservationKind, trial core.TrialNo, attempt uint32) *report.Event {
+func (s *story) tell(kind core.ObservationKind, trial core.TrialNo, attempt uint32) *view.Event {
 	n := uint64(len(s.events) + 1)
-	s.events = append(s.events, report.Event{Number: n, Kind: kind, Time: began.Add(time.Duration(n) * time.Second),
-		Trial: report.Trial{Number: trial, ID: fmt.Sprintf("id%d", trial), Dir: trialDir(s.dir, trial), Attempt: attempt}})
+	s.events = append(s.events, view.Event{Number: n, Kind: kind, Time: began.Add(time.Duration(n) * time.Second),
+		Trial: view.Subject{Number: trial, ID: fmt.Sprintf("id%d", trial), Dir: trialDir(s.dir, trial),
+			Attempt: attempt}})
 	return &s.events[n-1]
 }
 
@@ -40,13 +41,14 @@ func (s *story) start(trial core.TrialNo, attempt uint32, from uint64) {
 	s.tell(core.SawStarted, trial, attempt).Restored = from
 }
 
-func (s *story) result(trial core.TrialNo, attempt uint32, iteration uint64, metrics ...report.Metric) *report.Result {
+func (s *story) result(trial core.TrialNo, attempt uint32, iteration uint64, metrics ...view.Metric) *view.Report {
 	e := s.tell(core.SawResult, trial, attempt)
-	e.Result = &report.Result{Metrics: metrics, Iteration: iteration, TimeTotal: 1.5 * float64(iteration), TimeThisIter: 1.5, PID: 7, Host: "box"}
+	e.Result = &view.Report{Metrics: metrics, Iteration: iteration, TimeTotal: 1.5 * float64(iteration),
+		TimeThisIter: 1.5, PID: 7, Host: "box"}
 	return e.Result
 }
 
-func acc(x float64) report.Metric { return report.Metric{Name: "acc", Value: x} }
+func acc(x float64) view.Metric { return view.Metric{Name: "acc", Value: x} }
 
 func newDir(t testing.TB, trials int) string {
 	dir := t.TempDir()
@@ -69,7 +71,7 @@ func newReporter(dir string) *Reporter {
 }
 
 // write reports everything in one batch and closes.
-func write(t testing.TB, r *Reporter, events []report.Event) {
+func write(t testing.TB, r *Reporter, events []view.Event) {
 	t.Helper()
 	if err := r.Report(events); err != nil {
 		t.Fatal(err)

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strconv"
 
-	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 // mark is what a row is known by: its first four fields.
@@ -15,7 +15,7 @@ type mark struct {
 	done      bool
 }
 
-func markOf(e *report.Event) mark {
+func markOf(e *view.Event) mark {
 	return mark{e.Result.Iteration, e.Trial.Attempt, e.Number, e.Result.Done}
 }
 

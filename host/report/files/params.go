@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"path/filepath"
 
-	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/storage/nolink"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 // maxParams is larger than any params.json, in bytes.
@@ -13,7 +13,7 @@ const maxParams = 1 << 26
 
 // settleParams makes params.json that of the last result again, where a trial has ended
 // before it reported anything with other parameters (B-154).
-func settleParams(e *report.Event) error {
+func settleParams(e *view.Event) error {
 	if e.Trial.Since <= 1 || !e.Trial.State.Final() || len(e.Trial.Params) == 0 {
 		return nil
 	}

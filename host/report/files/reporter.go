@@ -9,6 +9,7 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 // Options of a Reporter.
@@ -53,7 +54,7 @@ type Reporter struct {
 	sync    func(dir string) error
 	open    *openFiles
 	naming  naming
-	backlog []report.Event
+	backlog []view.Event
 	stuck   bool   // and the user knows
 	last    uint64 // written, but perhaps not on disk
 	noted   uint64 // in the position file
@@ -75,7 +76,7 @@ func New(o Options) *Reporter {
 }
 
 // Report implements report.Reporter. Events may be told that were told before.
-func (r *Reporter) Report(events []report.Event) error {
+func (r *Reporter) Report(events []view.Event) error {
 	waited := len(r.backlog) > 0
 	if waited {
 		events = append(r.backlog, copyOf(events)...)
@@ -116,7 +117,7 @@ func (r *Reporter) Close() error {
 
 // take says how many events it took. Rows that wait for room come first, so
 // that no more of them are made.
-func (r *Reporter) take(events []report.Event) (int, error) {
+func (r *Reporter) take(events []view.Event) (int, error) {
 	if err := r.open.flush(); err != nil {
 		return 0, err
 	}
@@ -128,7 +129,7 @@ func (r *Reporter) take(events []report.Event) (int, error) {
 }
 
 // writeAll says how many events it wrote.
-func (r *Reporter) writeAll(events []report.Event) (int, error) {
+func (r *Reporter) writeAll(events []view.Event) (int, error) {
 	for i := range events {
 		if err := gone(r.write(&events[i])); err != nil {
 			return i, err
@@ -138,8 +139,8 @@ func (r *Reporter) writeAll(events []report.Event) (int, error) {
 	return len(events), nil
 }
 
-func (r *Reporter) write(e *report.Event) error {
-	if why := report.Failure(*e); why != "" {
+func (r *Reporter) write(e *view.Event) error {
+	if why := e.Failure(); why != "" {
 		if err := addFailure(e, why); err != nil {
 			return err
 		}
@@ -171,7 +172,7 @@ func (r *Reporter) write(e *report.Event) error {
 }
 
 // change does something to each of the trial's files.
-func (r *Reporter) change(e *report.Event, do func(*table) error) error {
+func (r *Reporter) change(e *view.Event, do func(*table) error) error {
 	files, err := r.open.of(e.Trial.Number, e.Trial.Dir)
 	if err != nil {
 		return err
@@ -181,7 +182,7 @@ func (r *Reporter) change(e *report.Event, do func(*table) error) error {
 }
 
 // end is change for the last time in a while.
-func (r *Reporter) end(e *report.Event, do func(*table) error) error {
+func (r *Reporter) end(e *view.Event, do func(*table) error) error {
 	if _, ok := r.open.trials[e.Trial.Number]; !ok && e.Kind != core.SawCompleted && e.Kind != core.SawRemoved {
 		return nil
 	}
@@ -240,7 +241,7 @@ func noSpace(err error) bool {
 }
 
 // copyOf outlives the call that the events came with.
-func copyOf(events []report.Event) []report.Event {
+func copyOf(events []view.Event) []view.Event {
 	events = slices.Clone(events)
 	for i := range events {
 		e := &events[i]

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/storage/nolink"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 const fileMode = 0o600 // B-092
@@ -161,7 +161,7 @@ func (t *table) setColumns(columns []string) {
 }
 
 // add appends a result's row, unless it is there.
-func (t *table) add(e *report.Event, f *fields) error {
+func (t *table) add(e *view.Event, f *fields) error {
 	if t.rows && t.last.event >= e.Number {
 		return nil
 	}
@@ -238,7 +238,7 @@ func (t *table) widen(columns []string) error {
 
 var newline = []byte{'\n'}
 
-func (t *table) fill(e *report.Event, f *fields) {
+func (t *table) fill(e *view.Event, f *fields) {
 	clear(t.cells)
 	for i, column := range t.places {
 		if column >= 0 {
@@ -249,7 +249,7 @@ func (t *table) fill(e *report.Event, f *fields) {
 
 // cut takes out what attempts before e reported after the iteration that e
 // goes on from (B-061), but for those of earlier stretches, which are not repeated.
-func (t *table) cut(e *report.Event) error {
+func (t *table) cut(e *view.Event) error {
 	if err := t.ready(); err != nil || !t.rows {
 		return err
 	}
@@ -270,7 +270,7 @@ func (t *table) cut(e *report.Event) error {
 }
 
 // finish marks the last row before e done (B-012).
-func (t *table) finish(e *report.Event) error {
+func (t *table) finish(e *view.Event) error {
 	if t.last.done || t.last.event > e.Number {
 		return nil
 	}

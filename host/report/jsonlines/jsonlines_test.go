@@ -10,21 +10,25 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 var states = map[core.ObservationKind]core.State{core.SawStarted: core.Running, core.SawResult: core.Running, core.SawCheckpoint: core.Running,
 	core.SawPaused: core.Paused, core.SawRequeued: core.Pending, core.SawFailed: core.Errored, core.SawRemoved: core.Terminated,
 	core.SawCompleted: core.Terminated}
 
-func events() []report.Event {
-	trial := report.Trial{Number: 17, ID: "ab12", Dir: "/r/trials/00017_ab12", Attempt: 2, Params: []byte(`{"lr":0.1,"net":{"units":64}}`)}
-	list := []report.Event{
+func events() []view.Event {
+	trial := view.Subject{Number: 17, ID: "ab12", Dir: "/r/trials/00017_ab12", Attempt: 2,
+		Params: []byte(`{"lr":0.1,"net":{"units":64}}`)}
+	list := []view.Event{
 		{Kind: core.SawAdded},
 		{Kind: core.SawStarted, Restored: 3},
-		{Kind: core.SawResult, Result: &report.Result{Iteration: 4, TimeTotal: 2.5, TimeThisIter: 0.5, PID: 9, Host: "box",
-			Metrics: []report.Metric{{Name: "acc", Value: 0.1}, {Name: "loss", Value: math.NaN()}, {Name: "acc", Value: 0.5}},
-			Totals:  []report.Metric{{Name: "timesteps_total", Value: 10}}, Restored: true, IterationsSinceRestore: 1, TimeSinceRestore: 0.5, Again: true,
+		{Kind: core.SawResult, Result: &view.Report{Iteration: 4, TimeTotal: 2.5, TimeThisIter: 0.5, PID: 9,
+			Host: "box",
+			Metrics: []view.Metric{{Name: "acc", Value: 0.1}, {Name: "loss", Value: math.NaN()}, {Name: "acc",
+				Value: 0.5}},
+			Totals: []view.Metric{{Name: "timesteps_total",
+				Value: 10}}, Restored: true, IterationsSinceRestore: 1, TimeSinceRestore: 0.5, Again: true,
 			Values: []byte(`{"note":"x","tags":["a"]}`)}},
 		{Kind: core.SawCheckpoint, Iteration: 4},
 		{Kind: core.SawPaused, Reason: "asha: behind at 9"},
@@ -71,21 +75,6 @@ func TestShapes(t *testing.T) {
 	for line := range strings.Lines(out.String()) {
 		if !json.Valid([]byte(line)) {
 			t.Error(line)
-		}
-	}
-}
-
-func TestOfTwoMetricsTheLaterCounts(t *testing.T) {
-	for _, n := range []int{few - 2, few + 2} {
-		metrics := []report.Metric{{Name: "a", Value: 1}}
-		for i := range n {
-			metrics = append(metrics, report.Metric{Name: strings.Repeat("b", i+1)})
-		}
-		metrics = append(metrics, report.Metric{Name: "a", Value: 2})
-		o := object{}
-		o.metrics("metrics", metrics)
-		if text := string(o.b); strings.Count(text, `"a":`) != 1 || !strings.HasSuffix(text, `"a":2}`) {
-			t.Errorf("%d metrics: %s", n, text)
 		}
 	}
 }

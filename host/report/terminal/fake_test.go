@@ -9,7 +9,7 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/resource"
 	"github.com/tunehost/tunehost/core/stat"
-	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 // fake is an experiment at an instant: of planned trials, done have ended.
@@ -19,6 +19,13 @@ type fake struct {
 	failed  int
 	elapsed time.Duration
 	state   string
+	events  []view.Event // to be told
+}
+
+func (f *fake) Events() []view.Event {
+	events := f.events
+	f.events = nil
+	return events
 }
 
 const fakeRunning, fakePaused, fakePending = 4, 3, 7
@@ -31,8 +38,8 @@ func amount(text string) resource.Amount {
 	return a
 }
 
-func (f *fake) Status() report.Status {
-	st := report.Status{Name: "digits", Dir: "/home/ada/results/digits", State: f.state, Planned: int64(f.planned),
+func (f *fake) Status() view.Status {
+	st := view.Status{Name: "digits", Dir: "/home/ada/results/digits", State: f.state, Planned: int64(f.planned),
 		Objective: core.Objective{Metric: "accuracy", Mode: stat.Max}, Elapsed: f.elapsed,
 		Counts: map[core.State]int{core.Terminated: f.done - f.failed, core.Errored: f.failed},
 		Resources: []resource.Usage{{Name: "cpu", Used: amount("6"), Total: amount("8")}, {Name: "gpu", Used: amount("0.5"), Total: amount("1")},
@@ -44,15 +51,16 @@ func (f *fake) Status() report.Status {
 		st.Made += int64(n)
 	}
 	if f.done > 0 {
-		st.Best = &report.Best{Value: 0.97312345, Trial: report.Trial{Number: 3, ID: "k3f9", Params: params(3),
-			Dir: "/home/ada/results/digits/trials/00003_k3f9_lr=0.013"}}
+		st.Best = &view.Ranked{Value: 0.97312345, Trial: view.Trial{Subject: view.Subject{Number: 3, ID: "k3f9",
+			Params: params(3),
+			Dir:    "/home/ada/results/digits/trials/00003_k3f9_lr=0.013"}}}
 	}
 	return st
 }
 
-func (f *fake) Rows(perState int) []Row {
+func (f *fake) Rows(perState int) []view.Trial {
 	st := f.Status()
-	var rows []Row
+	var rows []view.Trial
 	next := f.done
 	for _, s := range []core.State{core.Running, core.Paused, core.Pending} {
 		for i := range st.Counts[s] {
@@ -71,17 +79,21 @@ func (f *fake) Rows(perState int) []Row {
 	return rows
 }
 
-func (f *fake) row(s core.State, no int) Row {
-	r := Row{Number: core.TrialNo(no), State: s, Params: params(no)}
-	if s != core.Pending {
-		r.Iteration, r.Reported, r.Value = uint64(no%9+1), true, 0.5+0.49*math.Abs(math.Sin(float64(no)))
-		r.Time = time.Duration(no%17+3) * 7 * time.Second
-	}
+func (f *fake) row(s core.State, no int) view.Trial {
+	r := inState(s)
+	r.Number, r.Params = core.TrialNo(no), params(no)
+	value := 0.5 + 0.49*math.Abs(math.Sin(float64(no)))
 	if s == core.Errored {
-		r.Value = math.NaN()
+		value = math.NaN()
+	}
+	if s != core.Pending {
+		r.Iteration, r.Metrics = uint64(no%9+1), []view.Metric{{Name: "accuracy", Value: value}}
+		r.Seconds = float64(no%17+3) * 7
 	}
 	return r
 }
+
+func inState(s core.State) view.Trial { return view.Trial{Subject: view.Subject{State: s}} }
 
 func params(no int) []byte {
 	lr := math.Pow(10, -4*math.Abs(math.Cos(float64(no))))
@@ -92,10 +104,10 @@ func params(no int) []byte {
 	return []byte(text + "}")
 }
 
-func failures(n int) []report.Trial {
-	var list []report.Trial
+func failures(n int) []view.Subject {
+	var list []view.Subject
 	for i := range n {
-		t := report.Trial{Number: core.TrialNo(i * 9), Dir: fmt.Sprintf("/home/ada/results/digits/trials/%05d_x", i*9),
+		t := view.Subject{Number: core.TrialNo(i * 9), Dir: fmt.Sprintf("/home/ada/results/digits/trials/%05d_x", i*9),
 			Error: "exit status 1; its last lines:\n  File \"train.py\", line 31, in fit\nValueError: \x1b[31mnegative\x1b[0m dimension"}
 		if i == 1 {
 			t.Error = "killed by SIGSEGV\n" + strings.Repeat("frame\n", 20) + "the end"

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 // screen is the room for a frame. Nothing is put in the last column: what a
@@ -28,7 +28,7 @@ const (
 func (s screen) rows() int { return max(0, min(maxRows, s.height-tableLines)) }
 
 // frame is all that is redrawn: at most height-1 lines, each narrower than width.
-func (s screen) frame(st report.Status, rows []Row, v *varied) []string {
+func (s screen) frame(st view.Status, rows []view.Trial, v *varied) []string {
 	params := make([][]param, len(rows))
 	for i, r := range rows {
 		params[i] = readParams(r.Params)
@@ -44,7 +44,7 @@ func (s screen) frame(st report.Status, rows []Row, v *varied) []string {
 }
 
 // fitTable has at most so many lines: what is said below the table counts, too.
-func (s screen) fitTable(st report.Status, rows []Row, v *varied, most int) []string {
+func (s screen) fitTable(st view.Status, rows []view.Trial, v *varied, most int) []string {
 	for n := min(maxRows, most-tableLines+1); n > 0; n-- {
 		chosen := choose(rows, n)
 		if len(chosen) == 0 {
@@ -59,7 +59,7 @@ func (s screen) fitTable(st report.Status, rows []Row, v *varied, most int) []st
 
 func (s screen) room() int { return max(s.width, minWidth) - 1 }
 
-func (s screen) table(st report.Status, rows []Row, v *varied) []string {
+func (s screen) table(st view.Status, rows []view.Trial, v *varied) []string {
 	params := make([][]param, len(rows))
 	for i, r := range rows {
 		params[i] = readParams(r.Params)
@@ -78,7 +78,7 @@ func (s screen) table(st report.Status, rows []Row, v *varied) []string {
 }
 
 // head says how the experiment as a whole stands.
-func (s screen) head(st report.Status, v *varied) []string {
+func (s screen) head(st view.Status, v *varied) []string {
 	p := s.paint
 	title := join(p.paint(bold, clean(st.Name)), stateText(st, p, math.MaxInt), duration(st.Elapsed))
 	lines := s.spread(title, p.paint(faint, resources(st)))
@@ -116,7 +116,7 @@ func join(texts ...string) string {
 }
 
 // stateText is how the experiment stands, with at most so much of why.
-func stateText(st report.Status, p style, most int) string {
+func stateText(st view.Status, p style, most int) string {
 	if st.State == "running" && (st.Ending != "" || st.Paused) {
 		return p.paint(yellow, phaseText(st))
 	}
@@ -132,7 +132,7 @@ func stateText(st report.Status, p style, most int) string {
 }
 
 // phaseText says what is going on besides running.
-func phaseText(st report.Status) string {
+func phaseText(st view.Status) string {
 	ending := map[string]string{"interrupted": "interrupting", "stopped": "stopping", "finished": "ending", "failed": "failing"}[st.Ending]
 	switch {
 	case ending == "" && st.Counts[core.Running] > 0:
@@ -154,7 +154,7 @@ func phaseText(st report.Status) string {
 }
 
 // resources are requested and total (B-042).
-func resources(st report.Status) string {
+func resources(st view.Status) string {
 	var parts []string
 	for _, u := range st.Resources {
 		parts = append(parts, u.String())
@@ -163,12 +163,12 @@ func resources(st report.Status) string {
 }
 
 // ended is how many trials have, of those that had started.
-func ended(st report.Status) int {
+func ended(st view.Status) int {
 	return st.Counts[core.Terminated] + st.Counts[core.Errored] - st.NeverStarted
 }
 
 // progress is a bar when it is known how many trials there will be.
-func (s screen) progress(st report.Status) string {
+func (s screen) progress(st view.Status) string {
 	done := ended(st)
 	if st.Planned < 0 {
 		return plural(done, "trial") + " done"
@@ -184,7 +184,7 @@ func (s screen) progress(st report.Status) string {
 }
 
 // left guesses the time left from the trials that have ended.
-func left(st report.Status) string {
+func left(st view.Status) string {
 	done := int64(ended(st))
 	rest := max(st.Planned, st.Made) - done
 	if st.State != "running" || st.Ending != "" || st.Paused || st.Planned < 0 || done == 0 || rest <= 0 {
@@ -196,7 +196,7 @@ func left(st report.Status) string {
 var stateWords = map[core.State]string{core.Running: "running", core.Paused: "paused", core.Pending: "pending",
 	core.Errored: "failed", core.Terminated: "terminated"}
 
-func counts(st report.Status, p style) string {
+func counts(st view.Status, p style) string {
 	var parts []string
 	for _, s := range order {
 		if n := st.Counts[s]; n > 0 {
@@ -213,7 +213,7 @@ func counts(st report.Status, p style) string {
 	return join(parts...)
 }
 
-func (s screen) best(st report.Status, v *varied) string {
+func (s screen) best(st view.Status, v *varied) string {
 	if st.Best == nil {
 		return ""
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 // maxReason is how much of the reason why it ended fits the line: the summary has all.
@@ -13,7 +13,7 @@ const maxReason = 80
 
 // statusLine is the whole status on one line, for logs and pipes; without the
 // time it is the same as long as nothing happens.
-func statusLine(st report.Status) (line, withoutTime string) {
+func statusLine(st view.Status) (line, withoutTime string) {
 	done := fmt.Sprintf("%d/%d trials", ended(st), max(st.Planned, st.Made))
 	if st.Planned < 0 {
 		done = plural(ended(st), "trial")
@@ -30,7 +30,7 @@ func statusLine(st report.Status) (line, withoutTime string) {
 
 // eventLine says what happened to a trial in one line; "" for what nobody waits
 // for. A result has the objective's metric, or all of them.
-func eventLine(e *report.Event, metric string, all bool, p style) string {
+func eventLine(e *view.Event, metric string, all bool, p style) string {
 	name := "trial " + trialName(e.Trial.Number)
 	switch e.Kind {
 	case core.SawStarted:
@@ -45,14 +45,14 @@ func eventLine(e *report.Event, metric string, all bool, p style) string {
 	case core.SawCompleted, core.SawRemoved:
 		return join(name+p.paint(green, " ended"), clean(e.Reason))
 	case core.SawFailed:
-		return join(name+p.paint(red, " failed"), clean(report.Failure(*e)))
+		return join(name+p.paint(red, " failed"), clean(e.Failure()))
 	case core.SawRequeued:
 		return join(name+p.paint(yellow, " is queued again"), clean(e.Reason))
 	}
 	return ""
 }
 
-func metricText(r *report.Result, metric string, all bool) string {
+func metricText(r *view.Report, metric string, all bool) string {
 	var parts []string
 	for _, m := range r.Metrics {
 		if all || m.Name == metric {

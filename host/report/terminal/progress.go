@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 // Verbosity says how much is shown (B-122).
@@ -48,13 +48,14 @@ type Options struct {
 	Verbosity Verbosity
 }
 
-// Progress shows how an experiment goes on. It is a reporter, for the lines of
-// single results, and a writer, for lines of a log that shall not spoil the
-// table.
+// Progress shows how an experiment goes on: what its Source says, and as a writer, lines
+// of a log that shall not spoil the table.
 type Progress struct {
 	source Source
 	o      Options
 	paint  style
+
+	drawing sync.Mutex // held by one who draws, also while the source is asked
 
 	mu     sync.Mutex
 	varied varied
@@ -64,31 +65,41 @@ type Progress struct {
 	// of it is in the terminal's history, and may come back.
 	spilled bool
 	recent  []string // the last lines that stay
-	newest  map[core.TrialNo]report.Event
+	newest  map[core.TrialNo]view.Event
 	metric  string
 	line    []byte // of the log, without its end yet
 	said    string // the last plain line
 	same    string // without the time
 	silent  int    // plain lines left out since
+	ticks   int    // of plain lines, since the last status
 	closed  bool
 }
 
-var (
-	_ report.Reporter = (*Progress)(nil)
-	_ io.Writer       = (*Progress)(nil)
-)
+var _ io.Writer = (*Progress)(nil)
 
 // New makes a Progress, which shows nothing before the first Draw.
 func New(source Source, o Options) *Progress {
-	return &Progress{source: source, o: o, paint: style(o.Color), newest: map[core.TrialNo]report.Event{}}
+	return &Progress{source: source, o: o, paint: style(o.Color), newest: map[core.TrialNo]view.Event{}}
 }
 
 // Every is how often to draw.
 func (p *Progress) Every() time.Duration {
-	if p.o.Terminal {
+	if p.o.Terminal || p.o.Verbosity >= Results {
 		return redrawEvery
 	}
 	return lineEvery
+}
+
+// statusTicks is how often the status is a plain line where events are shown between.
+const statusTicks = int(lineEvery / redrawEvery)
+
+// quiet says whether only events are shown this time.
+func (p *Progress) quiet(last bool) bool {
+	if p.o.Terminal || p.o.Verbosity < Results || last {
+		return false
+	}
+	p.ticks = (p.ticks + 1) % statusTicks
+	return p.ticks != 1
 }
 
 // Run draws at each tick until ctx is done.
@@ -113,8 +124,14 @@ func (p *Progress) Draw() {
 }
 
 func (p *Progress) draw(last bool) {
+	p.drawing.Lock()
+	defer p.drawing.Unlock()
+	var events []view.Event
+	if p.o.Verbosity >= Results {
+		events = p.source.Events() // before the status, which is then no older
+	}
 	st := p.source.Status()
-	var rows []Row
+	var rows []view.Trial
 	s := p.screen()
 	if p.o.Terminal {
 		rows = p.source.Rows(s.rows())
@@ -126,12 +143,15 @@ func (p *Progress) draw(last bool) {
 	}
 	p.closed = last
 	p.metric = st.Objective.Metric
-	above := p.newestLines()
-	if p.o.Terminal {
-		p.show(above, s.frame(st, rows, &p.varied))
-		return
+	above := p.happened(events)
+	switch {
+	case p.o.Terminal:
+		p.show(append(above, p.newestLines()...), s.frame(st, rows, &p.varied))
+	case p.quiet(last):
+		p.show(above, nil)
+	default:
+		p.show(slices.Concat(above, p.newestLines(), p.status(st, last)), nil)
 	}
-	p.show(append(above, p.status(st, last)...), nil)
 }
 
 // Close draws a last time; what is written after it comes below.
@@ -146,7 +166,7 @@ func (p *Progress) Close() error {
 }
 
 // status is the plain line, unless it says again what was said.
-func (p *Progress) status(st report.Status, last bool) []string {
+func (p *Progress) status(st view.Status, last bool) []string {
 	line, same := statusLine(st)
 	if p.said == line || p.same == same && p.silent < sameLines && !last {
 		p.silent++
@@ -156,16 +176,9 @@ func (p *Progress) status(st report.Status, last bool) []string {
 	return []string{line}
 }
 
-// Report implements report.Reporter.
-func (p *Progress) Report(events []report.Event) error {
-	if p.o.Verbosity < Results {
-		return nil
-	}
-	metric := p.source.Status().Objective.Metric
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.metric = metric
-	var lines []string
+// happened are the lines for events; those of results may wait for the trial's next event,
+// or the end of the drawing.
+func (p *Progress) happened(events []view.Event) (lines []string) {
 	for i := range events {
 		e := &events[i]
 		if e.Kind == core.SawResult && p.o.Verbosity < All {
@@ -178,13 +191,10 @@ func (p *Progress) Report(events []report.Event) error {
 		}
 		lines = p.add(lines, e)
 	}
-	if len(lines) > 0 {
-		p.show(lines, p.block)
-	}
-	return nil
+	return lines
 }
 
-func (p *Progress) add(lines []string, e *report.Event) []string {
+func (p *Progress) add(lines []string, e *view.Event) []string {
 	if line := eventLine(e, p.metric, p.o.Verbosity >= All, p.paint); line != "" {
 		return append(lines, line)
 	}

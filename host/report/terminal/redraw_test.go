@@ -10,7 +10,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 // tty understands what Progress writes: text, line feeds, and the sequences for
@@ -62,9 +62,8 @@ func TestTheTableIsRedrawnInPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.done, f.state = 100, "finished"
-	if err := p.Report([]report.Event{started(99)}); err != nil {
-		t.Fatal(err)
-	}
+	f.events = []view.Event{started(99)}
+	p.Draw()
 	if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 // order is that of states in the table and in counts.
@@ -39,15 +40,15 @@ func inTurn(have map[core.State]int, room int) map[core.State]int {
 }
 
 // choose keeps the rows that fit, by state and in the source's order.
-func choose(rows []Row, room int) []Row {
-	by := map[core.State][]Row{}
+func choose(rows []view.Trial, room int) []view.Trial {
+	by := map[core.State][]view.Trial{}
 	have := map[core.State]int{}
 	for _, r := range rows {
 		by[r.State] = append(by[r.State], r)
 		have[r.State]++
 	}
 	given := share(have, room)
-	var chosen []Row
+	var chosen []view.Trial
 	for _, s := range order {
 		chosen = append(chosen, by[s][:given[s]]...)
 	}
@@ -56,7 +57,7 @@ func choose(rows []Row, room int) []Row {
 
 // leftOut says what the table does not show, the largest part first: "… 37 more
 // (30 TERMINATED, 7 PENDING)"; "" when all is shown.
-func leftOut(counts map[core.State]int, shown []Row) string {
+func leftOut(counts map[core.State]int, shown []view.Trial) string {
 	left := map[core.State]int{}
 	total := 0
 	for _, s := range order {

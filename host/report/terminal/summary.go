@@ -10,14 +10,14 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 // End is what there is to say when an experiment has ended or was left.
 type End struct {
-	Status report.Status
+	Status view.Status
 	// Failed are trials in ERROR, the first ones if there are many.
-	Failed []report.Trial
+	Failed []view.Subject
 	// Dir is the experiment's directory as the user would type it.
 	Dir string
 	// File is the experiment file as the user typed it; "" when the
@@ -33,22 +33,14 @@ type End struct {
 	URL string
 	// Front are the trials that no other one beats in all objectives, where there
 	// are several.
-	Front []Member
-	// Several: there are several objectives, and perhaps no Front was made.
-	Several bool
+	Front []view.Trial
+	// Objectives are the names of all; where there are several, perhaps no Front was made.
+	Objectives []string
 	// Notes are what the user should know of the file, a line each.
 	Notes []string
 	// OwnPlugins: a plugin that does not come with tunehost is in use, so that the user may
 	// repair it.
 	OwnPlugins bool
-	// OutOfTime: the time budget is used up, so that going on needs a larger one.
-	OutOfTime bool
-}
-
-// Member is a trial of the Pareto front with its values of the objectives.
-type Member struct {
-	Trial   report.Trial
-	Metrics []report.Metric
 }
 
 const (
@@ -111,7 +103,7 @@ func (s *summary) notes() {
 
 func (s *summary) bestTrial() {
 	best := s.Status.Best
-	if s.Several {
+	if len(s.Objectives) > 1 {
 		s.item("best", "`tunehost best "+quote(cmp.Or(s.URL, s.Dir))+"` lists the trials that no other beats")
 		return
 	}
@@ -139,17 +131,19 @@ func (s *summary) bestTrial() {
 // front lists the Pareto front.
 func (s *summary) front() {
 	var names []string
-	for _, m := range s.Front[0].Metrics {
-		names = append(names, clean(m.Name))
+	for _, name := range s.Objectives {
+		names = append(names, clean(name))
 	}
 	all := strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 	s.item("best", s.paint.paint(bold, plural(len(s.Front), "trial"))+" that no other beats in "+all)
-	for _, m := range s.Front[:min(len(s.Front), maxFront)] {
+	for _, t := range s.Front[:min(len(s.Front), maxFront)] {
 		var values []string
-		for _, x := range m.Metrics {
-			values = append(values, clean(x.Name)+" "+number(x.Value, 6))
+		for _, name := range s.Objectives {
+			v, _ := t.Metric(name)
+			values = append(values, clean(name)+" "+number(v, 6))
 		}
-		s.item("", join(trialName(m.Trial.Number)+"  "+strings.Join(values, "  "), s.paint.paint(faint, paramText(readParams(m.Trial.Params)))))
+		s.item("", join(trialName(t.Number)+"  "+strings.Join(values, "  "), s.paint.paint(faint,
+			paramText(readParams(t.Params)))))
 	}
 	if more := len(s.Front) - maxFront; more > 0 {
 		s.item("", fmt.Sprintf("… %d more", more))
@@ -194,10 +188,10 @@ func (s *summary) failures() {
 // group is trials that failed with the same message, but for the place of their own files.
 type group struct {
 	message string
-	trials  []report.Trial
+	trials  []view.Subject
 }
 
-func sameMessage(trials []report.Trial) []*group {
+func sameMessage(trials []view.Subject) []*group {
 	var list []*group
 	by := map[string]*group{}
 	for _, t := range trials {
@@ -288,10 +282,10 @@ func (s *summary) goingOn(dir string) (list [][2]string) {
 	if s.File != "" {
 		again = s.again(func(string) bool { return true })
 	}
-	if s.OutOfTime && s.File != "" {
+	if s.Status.OutOfTime() && s.File != "" {
 		again, more = s.again(func(arg string) bool { return !strings.HasPrefix(arg, "budget.time=") })+" --set budget.time=LIMIT", ", with more time"
 	}
-	timed := !s.OutOfTime || s.File != "" // there is a command that has it run
+	timed := !s.Status.OutOfTime() || s.File != "" // there is a command that has it run
 	if what := s.left(); what != "" && timed {
 		add(again, what+more)
 	}
@@ -305,7 +299,7 @@ func (s *summary) goingOn(dir string) (list [][2]string) {
 	if st.Paused {
 		add("tunehost unpause "+dir, "then, because it is paused")
 	}
-	if s.File != "" && st.State == "finished" && st.Planned > 0 && st.Best != nil && !s.OutOfTime {
+	if s.File != "" && st.State == "finished" && st.Planned > 0 && st.Best != nil && !s.Status.OutOfTime() {
 		add(s.again(func(arg string) bool { return !strings.HasPrefix(arg, "trials=") })+" --set trials=N", "go on with more trials, N in all")
 	}
 	if st.Counts[core.Errored] > 0 && timed {
@@ -338,7 +332,7 @@ func (s *summary) noneReported() bool {
 		total += n
 	}
 	failed := st.Counts[core.Errored]
-	return failed > 0 && failed+st.NeverStarted == total && st.Best == nil && !s.Several
+	return failed > 0 && failed+st.NeverStarted == total && st.Best == nil && len(s.Objectives) <= 1
 }
 
 // left says what is left to do by the experiment's plan; "" where nothing is. What a stop

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 // column of the table. Parameters give way first when there is no room.
@@ -28,7 +29,7 @@ const (
 )
 
 // makeColumns makes a column for each thing to see of the rows.
-func makeColumns(rows []Row, params [][]param, names []string, metric string) []column {
+func makeColumns(rows []view.Trial, params [][]param, names []string, metric string) []column {
 	trial, state := column{title: "trial"}, column{title: "state"}
 	value := column{title: clean(metric), right: true}
 	iter, time := column{title: "iter", right: true}, column{title: "time", right: true}
@@ -36,7 +37,7 @@ func makeColumns(rows []Row, params [][]param, names []string, metric string) []
 		trial.cells = append(trial.cells, trialName(r.Number))
 		state.cells = append(state.cells, r.State.String())
 		state.colours = append(state.colours, stateColours[r.State])
-		value.cells = append(value.cells, valueCell(r))
+		value.cells = append(value.cells, valueCell(&r, metric))
 		iter.cells = append(iter.cells, countCell(r.Iteration))
 		time.cells = append(time.cells, timeCell(r))
 	}
@@ -51,11 +52,12 @@ func makeColumns(rows []Row, params [][]param, names []string, metric string) []
 	return columns
 }
 
-func valueCell(r Row) string {
-	if !r.Reported {
+func valueCell(r *view.Trial, metric string) string {
+	v, ok := r.Metric(metric)
+	if !ok {
 		return ""
 	}
-	return number(r.Value, 5)
+	return number(v, 5)
 }
 
 func countCell(n uint64) string {
@@ -65,11 +67,11 @@ func countCell(n uint64) string {
 	return strconv.FormatUint(n, 10)
 }
 
-func timeCell(r Row) string {
-	if r.Time == 0 && r.State == core.Pending {
+func timeCell(r view.Trial) string {
+	if r.Seconds == 0 && r.State == core.Pending {
 		return ""
 	}
-	return duration(r.Time)
+	return duration(seconds(r.Seconds))
 }
 
 func paramColumn(name string, params [][]param) column {

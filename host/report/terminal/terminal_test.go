@@ -13,7 +13,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
@@ -114,7 +114,7 @@ func TestWhatRunsIsShownBeforeWhatWaits(t *testing.T) {
 // B-121
 func TestWhatIsLeftOutIsCounted(t *testing.T) {
 	counts := map[core.State]int{core.Pending: 9, core.Terminated: 30, core.Running: 2}
-	shown := []Row{{State: core.Running}, {State: core.Running}, {State: core.Pending}, {State: core.Pending}}
+	shown := []view.Trial{inState(core.Running), inState(core.Running), inState(core.Pending), inState(core.Pending)}
 	if got, want := leftOut(counts, shown), "… 37 more (30 TERMINATED, 7 PENDING)"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -188,21 +188,22 @@ func TestSummaries(t *testing.T) {
 		"summary_finished":    {Status: (&fake{planned: 100, done: 100, elapsed: 724 * time.Second, state: "finished"}).Status(), File: "digits.yaml"},
 		"summary_failed":      {Status: (&fake{planned: 100, done: 100, failed: 14, elapsed: 724 * time.Second, state: "finished"}).Status(), Failed: failures(12), File: "my digits.yaml"},
 		"summary_interrupted": {Status: running().Status()},
-		"summary_front": {Status: (&fake{planned: 40, done: 40, elapsed: 62 * time.Second, state: "finished"}).Status(), File: "digits.yaml", Front: front(12), Below: true,
+		"summary_front": {Status: (&fake{planned: 40, done: 40, elapsed: 62 * time.Second,
+			state: "finished"}).Status(), File: "digits.yaml", Front: front(12), Objectives: []string{"accuracy", "seconds"}, Below: true,
 			URL: "s3://bucket/digits", Args: []string{"--set", "trials=40", "--set", "seed=1"}},
-		"summary_stopped": {Status: report.Status{Name: "digits", State: "stopped",
+		"summary_stopped": {Status: view.Status{Name: "digits", State: "stopped",
 			Cause: core.Cause{Kind: core.CauseUser}, Planned: 3}},
 		"summary_unstarted": {Status: stopped(4), File: "digits.yaml"},
-		"summary_budget":    {Status: stopped(4), File: "digits.yaml", OutOfTime: true, Args: []string{"--set", "budget.time=1s"}},
-		"summary_resumed":   {Status: stopped(4), OutOfTime: true},
-		"summary_all_failed": {
-			Status: (&fake{planned: 14, done: 14, failed: 14, elapsed: time.Second, state: "finished"}).Status(),
+		"summary_budget":    {Status: late(stopped(4)), File: "digits.yaml", Args: []string{"--set", "budget.time=1s"}},
+		"summary_resumed":   {Status: late(stopped(4))},
+		"summary_several":   {Status: stopped(0), Objectives: []string{"accuracy", "seconds"}},
+		"summary_nothing":   {Status: (&fake{planned: 1, state: "stopped"}).Status(), File: "digits.yaml"},
+		"summary_all_failed": {Status: (&fake{planned: 14, done: 14, failed: 14, elapsed: time.Second,
+			state: "finished"}).Status(),
 			Failed: failures(14), File: "digits.yaml"},
-		"summary_plugin": {Status: report.Status{Name: "digits", State: "failed",
+		"summary_plugin": {Status: view.Status{Name: "digits", State: "failed",
 			Cause:   core.TrainableFailure("searcher \"mine\" failed 3 times"),
 			Planned: 3}, File: "digits.yaml", OwnPlugins: true},
-		"summary_several": {Status: stopped(0), Several: true},
-		"summary_nothing": {Status: (&fake{planned: 1, state: "stopped"}).Status(), File: "digits.yaml"},
 	} {
 		e.Dir = "results/digits"
 		if name == "summary_all_failed" {
@@ -219,8 +220,14 @@ func TestSummaries(t *testing.T) {
 	}
 }
 
+// late has used up its time budget.
+func late(st view.Status) view.Status {
+	st.Elapsed, st.Budget = 1, 1
+	return st
+}
+
 // stopped is an experiment of 9 trials of which so many never started.
-func stopped(unstarted int) report.Status {
+func stopped(unstarted int) view.Status {
 	st := (&fake{planned: 9, done: 6, state: "stopped"}).Status()
 	st.NeverStarted = unstarted
 	return st
@@ -264,35 +271,36 @@ func TestPhases(t *testing.T) {
 }
 
 // front are n trials that no other beats.
-func front(n int) (list []Member) {
+func front(n int) (list []view.Trial) {
 	for i := range n {
-		list = append(list, Member{Trial: report.Trial{Number: core.TrialNo(2 * i), Params: params(i)},
-			Metrics: []report.Metric{{Name: "accuracy", Value: 0.5 + float64(i)/100}, {Name: "seconds", Value: float64(10 + i)}}})
+		list = append(list, view.Trial{Subject: view.Subject{Number: core.TrialNo(2 * i), Params: params(i)},
+			Metrics: []view.Metric{{Name: "accuracy", Value: 0.5 + float64(i)/100}, {Name: "seconds",
+				Value: float64(10 + i)}}})
 	}
 	return list
 }
 
-func started(no core.TrialNo) report.Event {
-	return report.Event{Kind: core.SawStarted, Trial: report.Trial{Number: no, Attempt: 1, Params: params(int(no))}}
+func started(no core.TrialNo) view.Event {
+	return view.Event{Kind: core.SawStarted, Trial: view.Subject{Number: no, Attempt: 1, Params: params(int(no))}}
 }
 
-func result(no core.TrialNo, iteration uint64) report.Event {
-	return report.Event{Kind: core.SawResult, Trial: report.Trial{Number: no}, Result: &report.Result{Iteration: iteration, TimeTotal: 75,
-		Metrics: []report.Metric{{Name: "loss", Value: 1.0 / 3}, {Name: "accuracy", Value: 0.5}}}}
+func result(no core.TrialNo, iteration uint64) view.Event {
+	return view.Event{Kind: core.SawResult, Trial: view.Subject{Number: no},
+		Result: &view.Report{Iteration: iteration, TimeTotal: 75,
+			Metrics: []view.Metric{{Name: "loss", Value: 1.0 / 3}, {Name: "accuracy", Value: 0.5}}}}
 }
 
 // B-122
 func TestVerbosity(t *testing.T) {
-	events := []report.Event{started(1), result(1, 1), result(1, 2), started(2), result(2, 1),
-		{Kind: core.SawFailed, Reason: "exit status 1\nboom", Trial: report.Trial{Number: 2}},
-		{Kind: core.SawCheckpoint, Trial: report.Trial{Number: 1}},
-		{Kind: core.SawCompleted, Reason: "completed", Trial: report.Trial{Number: 3}}}
+	events := []view.Event{started(1), result(1, 1), result(1, 2), started(2), result(2, 1),
+		{Kind: core.SawFailed, Reason: "exit status 1\nboom", Trial: view.Subject{Number: 2}},
+		{Kind: core.SawCheckpoint, Trial: view.Subject{Number: 1}},
+		{Kind: core.SawCompleted, Reason: "completed", Trial: view.Subject{Number: 3}}}
 	for v := Silent; v <= All; v++ {
 		var out bytes.Buffer
-		p := New(running(), Options{Out: &out, Verbosity: v})
-		if err := p.Report(events); err != nil {
-			t.Fatal(err)
-		}
+		f := running()
+		f.events = events
+		p := New(f, Options{Out: &out, Verbosity: v})
 		p.Draw()
 		if err := p.Close(); err != nil {
 			t.Fatal(err)
@@ -342,10 +350,11 @@ func TestNothingToGoOnWith(t *testing.T) {
 
 // B-078: messages that differ in the trial's own directory alone are told once.
 func TestSameFailureInOtherPlaces(t *testing.T) {
-	var failed []report.Trial
+	var failed []view.Subject
 	for no := range core.TrialNo(3) {
 		dir := fmt.Sprintf("/results/x/trials/%05d_a", no)
-		failed = append(failed, report.Trial{Number: no, Dir: dir, Error: "exit status 2: cannot open " + dir + "/data"})
+		failed = append(failed, view.Subject{Number: no, Dir: dir,
+			Error: "exit status 2: cannot open " + dir + "/data"})
 	}
 	if groups := sameMessage(failed); len(groups) != 1 || len(groups[0].trials) != 3 {
 		t.Errorf("%d groups, want one of 3 trials", len(groups))

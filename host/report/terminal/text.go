@@ -11,8 +11,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/untrusted"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 // clean makes one line without control characters of text from anywhere.
@@ -88,8 +88,8 @@ func roughly(seconds float64) string {
 func trialName(no core.TrialNo) string { return fmt.Sprintf("%05d", no) }
 
 // bestName is the best trial, or the runs of a suggestion that are best on average.
-func bestName(b *report.Best) string {
-	if b.Runs == 0 {
+func bestName(b *view.Ranked) string {
+	if b.Runs <= 1 {
 		return "trial " + trialName(b.Trial.Number)
 	}
 	return fmt.Sprintf("the mean of trials %s to %s", trialName(b.Trial.Number), trialName(b.Trial.Number+core.TrialNo(b.Runs-1)))

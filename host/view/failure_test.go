@@ -1,4 +1,4 @@
-package report
+package view
 
 import (
 	"testing"
@@ -17,8 +17,8 @@ func TestFailureByTheCoresOwnCause(t *testing.T) {
 			if !ok || tell.Observation.Kind != core.SawRequeued && tell.Observation.Kind != core.SawFailed {
 				continue
 			}
-			got = append(got, Failure(Event{Kind: tell.Observation.Kind, Reason: tell.Observation.Reason(),
-				Retried: tell.Observation.Retried}))
+			got = append(got, (&Event{Kind: tell.Observation.Kind, Reason: tell.Observation.Reason(),
+				Retried: tell.Observation.Retried}).Failure())
 		}
 	}
 	apply(&core.ExperimentStarted{Spec: core.Spec{Manual: true, Retries: 1, Objectives: []core.Objective{{Metric: "acc"}}, Trials: 1}})

@@ -1,12 +1,13 @@
-package telling
+package view
 
 import (
 	"testing"
 	"time"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/history"
 	"github.com/tunehost/tunehost/host/clock"
-	"github.com/tunehost/tunehost/host/report"
+	"github.com/tunehost/tunehost/host/config"
 )
 
 // stopped is a clock that stands.
@@ -15,22 +16,28 @@ type stopped struct{ clock.Clock }
 func (stopped) Now() time.Time                { return time.Unix(0, 0) }
 func (stopped) Since(time.Time) time.Duration { return 0 }
 
-// begun is a machine whose only trial runs.
-func begun() *core.Machine {
-	m := core.New()
+// begun is an experiment whose only trial runs.
+func begun(t *testing.T) *State {
+	c, err := config.Parse("x.yaml",
+		[]byte("version: 1\nobjective: {metric: acc, mode: max}\nspace: {}\ntrials: 2\n"), config.WithoutTrainable())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := history.New()
+	m := h.Machine()
 	m.Apply(0, &core.ExperimentStarted{Spec: core.Spec{Rules: core.NewestRules, Manual: true, Trials: 2, Objectives: []core.Objective{{Metric: "acc"}}}})
 	m.Apply(0, &core.HostStarted{})
 	m.Apply(0, &core.TrialGiven{Suggestion: core.Suggestion{Params: []byte("{}")}})
 	m.Apply(0, &core.OfferMade{})
-	return m
+	return NewState(&Facts{Name: "x", Config: c}, h)
 }
 
 // What ends or holds the experiment is on the board at once, however lately it was
 // written; results wait for their turn. B-024, B-120
 func TestTheBoardSaysAtOnceWhatEndsTheExperiment(t *testing.T) {
-	m := begun()
-	b := NewBoard(BoardOptions{Machine: m, Clock: stopped{}, Running: func() time.Duration { return 0 },
-		Trial: func(core.TrialNo) report.Trial { return report.Trial{} }})
+	s := begun(t)
+	m := s.Machine
+	b := NewBoard(BoardOptions{State: s, Clock: stopped{}, Elapsed: func() time.Duration { return 0 }})
 	b.Write(true)
 	m.Apply(0, &core.TrialGiven{Suggestion: core.Suggestion{Params: []byte("{}")}})
 	if wait := b.Write(false); wait <= 0 || b.Status().Made != 1 {

@@ -1,22 +1,11 @@
-// Package report tells the world outside what happened: files in the trials'
-// directories, the terminal, JSON lines, and reporters that are plugins.
-//
-// Reporters are told only what is safe on disk, in the order of the events'
-// numbers, by one goroutine each; a slow one never holds up a trial (B-127).
-package report
+package view
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/core/resource"
 )
-
-// Metric is one number under its name.
-type Metric struct {
-	Name  string
-	Value float64
-}
 
 // Began is the kind of the event with which a host takes the experiment up, the
 // first or a later one. The core has no observation of it.
@@ -30,9 +19,9 @@ type Event struct {
 	Kind   core.ObservationKind
 	// Time is the time of day.
 	Time  time.Time
-	Trial Trial
+	Trial Subject
 	// Result is set for SawResult.
-	Result *Result
+	Result *Report
 	// Iteration of a checkpoint (SawCheckpoint).
 	Iteration uint64
 	// Reason says why (paused, completed, failed, removed, requeued, end).
@@ -49,27 +38,42 @@ type Event struct {
 // OfTrial says whether the event has a trial.
 func (e *Event) OfTrial() bool { return e.Kind != core.SawEnd && e.Kind != Began }
 
-// Trial is the trial that an event is about, as it is after the event.
-type Trial struct {
+// Failure is why an attempt failed, also one that is retried; "" for an event
+// that is no failure.
+func (e *Event) Failure() string {
+	switch e.Kind {
+	case core.SawFailed:
+		return cmp.Or(e.Trial.Error, e.Reason, "failed")
+	case core.SawRequeued:
+		if !e.Retried {
+			return e.Trial.Error
+		}
+		return cmp.Or(e.Trial.Error, e.Reason)
+	}
+	return ""
+}
+
+// Subject is a trial as an event names it: as it is after the event.
+type Subject struct {
 	Number  core.TrialNo
 	ID      string
 	Dir     string // absolute
 	State   core.State
 	Attempt uint32
 	// Params is a JSON object, nested as in the experiment file: those of its last
-	// result, or what it starts with (SawStarted).
+	// result, or what it starts with (SawStarted) (B-154).
 	Params []byte
 	// Since is the first attempt of the stretch that it is in: what earlier ones
 	// reported was measured with other parameters, or before it went on from another's
 	// checkpoint, and stays as it is (B-154).
 	Since uint32
-	// Error is why it failed; set with SawFailed.
+	// Error is why it failed; "" but in ERROR.
 	Error string
 }
 
-// Result is one report with the host's own fields (B-016). Durations are in
+// Report is a result with the host's own fields (B-016). Durations are in
 // seconds.
-type Result struct {
+type Report struct {
 	Metrics []Metric // as reported, in the order of the report
 	// Totals are the sums over the trial of counters that are reported per
 	// iteration (timesteps_this_iter → timesteps_total,
@@ -88,52 +92,4 @@ type Result struct {
 	Again bool
 	// Values is a JSON object of what was reported beside the metrics; nil: nothing.
 	Values []byte
-}
-
-// Reporter is told events, in batches.
-type Reporter interface {
-	// Report is called by one goroutine. An error is logged once, and the
-	// reporter is not called again.
-	Report(events []Event) error
-	// Close is called once, after the last event.
-	Close() error
-}
-
-// Status is where the experiment stands; it is made for the terminal and for
-// `status --json`.
-type Status struct {
-	Name  string
-	Dir   string
-	State string // running, finished, stopped, interrupted or failed
-	// Cause is why it ended or is ending.
-	Cause  core.Cause
-	Counts map[core.State]int
-	// NeverStarted is how many of the TERMINATED were ended before they had ever
-	// started.
-	NeverStarted int
-	// Paused: the user has paused it, or all that is left of it.
-	Paused bool
-	// Ending is what it is about to become, as State, while its trials end; they have
-	// Grace for that. "" while nothing ends it.
-	Ending string
-	Grace  time.Duration
-	// Hint is what the user can do now; "" where that is nothing special.
-	Hint      string
-	Planned   int64 // trials planned; negative: no bound
-	Made      int64
-	Objective core.Objective
-	Resources []resource.Usage
-	Elapsed   time.Duration // running time, counted across resumes
-	Best      *Best
-	// NoBest says why there is no Best.
-	NoBest string
-}
-
-// Best is the best trial so far, by its last, least, largest or mean value.
-type Best struct {
-	Trial Trial
-	Value float64
-	// Runs is how many runs of a suggestion the value is the mean of, where it
-	// has several: those from Trial on; 0 elsewhere.
-	Runs int
 }

@@ -1,20 +1,19 @@
-package telling
+package view
 
 import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/history"
-	"github.com/tunehost/tunehost/host/report"
 	"github.com/tunehost/tunehost/host/totals"
 )
 
-// Narrator makes reports of what the core saw. It is told every observation in
+// EventBuilder makes events of what the core saw. It hears every observation in
 // order, since the record began, so that times and totals come out the same
 // after a crash.
-type Narrator struct {
+type EventBuilder struct {
 	machine *core.Machine
-	trial   func(core.TrialNo) report.Trial
+	trial   func(core.TrialNo) Subject
 	tracks  map[core.TrialNo]*track
 	host    string
 	// seen is the last observation for reporters, hosts how many have taken
@@ -32,61 +31,61 @@ type track struct {
 	sums     *totals.Sums
 }
 
-// NewNarrator follows a machine; trial is what is said of its trials.
-func NewNarrator(m *core.Machine, trial func(core.TrialNo) report.Trial) *Narrator {
-	return &Narrator{machine: m, trial: trial, tracks: map[core.TrialNo]*track{}}
+// NewEventBuilder follows a machine; trial is what is said of its trials.
+func NewEventBuilder(m *core.Machine, trial func(core.TrialNo) Subject) *EventBuilder {
+	return &EventBuilder{machine: m, trial: trial, tracks: map[core.TrialNo]*track{}}
 }
 
 // number is the event's of an observation.
-func (n *Narrator) number(o core.Observation) uint64 { return o.Number + n.hosts }
+func (b *EventBuilder) number(o core.Observation) uint64 { return o.Number + b.hosts }
 
 // Last is the number of the last event.
-func (n *Narrator) Last() uint64 { return n.seen + n.hosts }
+func (b *EventBuilder) Last() uint64 { return b.seen + b.hosts }
 
-func (n *Narrator) now() time.Time { return time.Unix(0, n.machine.Wall(n.machine.Now())) }
+func (b *EventBuilder) now() time.Time { return time.Unix(0, b.machine.Wall(b.machine.Now())) }
 
 // began makes a report of a host's start. It is called before those of the
 // observations that the start has led to.
-func (n *Narrator) began() report.Event {
-	n.hosts++
-	return report.Event{Number: n.Last(), Kind: report.Began, Time: n.now(), Resumed: n.hosts > 1}
+func (b *EventBuilder) began() Event {
+	b.hosts++
+	return Event{Number: b.Last(), Kind: Began, Time: b.now(), Resumed: b.hosts > 1}
 }
 
 // heard takes note of what is no observation, right after it was applied.
-func (n *Narrator) heard(e core.Event, tell func(report.Event)) {
+func (b *EventBuilder) heard(e core.Event, tell func(Event)) {
 	switch e := e.(type) {
 	case *core.AttemptStarted:
-		n.track(e.Trial).pid = e.PID
+		b.track(e.Trial).pid = e.PID
 	case *core.HostStarted:
-		n.host = e.Host
-		tell(n.began())
+		b.host = e.Host
+		tell(b.began())
 	}
 }
 
 // event makes a report of an observation. The machine is as it was right after.
-func (n *Narrator) event(o core.Observation) report.Event {
-	n.seen = o.Number
-	e := report.Event{Number: n.number(o), Kind: o.Kind, Time: n.now(), Reason: o.Reason(), Retried: o.Retried,
+func (b *EventBuilder) event(o core.Observation) Event {
+	b.seen = o.Number
+	e := Event{Number: b.number(o), Kind: o.Kind, Time: b.now(), Reason: o.Reason(), Retried: o.Retried,
 		Iteration: o.Iteration}
 	if o.Kind == core.SawEnd {
 		return e
 	}
-	e.Trial = n.trial(o.Trial)
+	e.Trial = b.trial(o.Trial)
 	e.Trial.State = stateAfter(o.Kind, e.Trial.State)
 	if o.Attempt > 0 { // the trial may have been started again since
 		e.Trial.Attempt = o.Attempt
 	}
 	switch o.Kind {
 	case core.SawStarted:
-		e.Trial.Params = n.machine.Params(o.Trial) // it has no result with them yet
-		e.Restored = n.begin(o)
+		e.Trial.Params = b.machine.Params(o.Trial) // it has no result with them yet
+		e.Restored = b.begin(o)
 	case core.SawResult:
-		e.Result = n.result(o)
+		e.Result = b.result(o)
 	case core.SawFailed:
 		e.Trial.Error = e.Reason
 	}
-	if n.machine.State(o.Trial).Final() {
-		delete(n.tracks, o.Trial)
+	if b.machine.State(o.Trial).Final() {
+		delete(b.tracks, o.Trial)
 	}
 	return e
 }
@@ -109,72 +108,73 @@ func stateAfter(kind core.ObservationKind, now core.State) core.State {
 	return now
 }
 
-// Hear makes reports of an entry of the record, right after it was applied: of a host's start, and of what reporters
-// hear of. Those up to the number after were told before; they only count.
-func (n *Narrator) Hear(s *history.Step, after uint64, tell func(report.Event)) {
-	n.heard(s.Event, func(e report.Event) {
+// Hear makes events of an entry of the record, right after it was applied: of a host's start,
+// and of what reporters hear of. Those up to the number after were told before; they only
+// count.
+func (b *EventBuilder) Hear(s *history.Step, after uint64, tell func(Event)) {
+	b.heard(s.Event, func(e Event) {
 		if e.Number > after {
 			tell(e)
 		}
 	})
 	for o := range s.Observations(core.ToReporters) {
-		if n.number(o) <= after {
-			n.follow(o)
+		if b.number(o) <= after {
+			b.follow(o)
 		} else {
-			tell(n.event(o))
+			tell(b.event(o))
 		}
 	}
 }
 
 // follow takes note of an observation that nobody needs a report of.
-func (n *Narrator) follow(o core.Observation) {
-	n.seen = o.Number
+func (b *EventBuilder) follow(o core.Observation) {
+	b.seen = o.Number
 	switch o.Kind {
 	case core.SawStarted:
-		n.begin(o)
+		b.begin(o)
 	case core.SawResult:
-		t := n.track(o.Trial)
-		t.last = n.machine.View(o.Trial).TrainNS
+		t := b.track(o.Trial)
+		t.last = b.machine.View(o.Trial).TrainNS
 		for _, x := range o.Metrics {
-			t.sums.Add(n.machine.MetricName(x.ID), x.Value)
+			t.sums.Add(b.machine.MetricName(x.ID), x.Value)
 		}
 	}
-	if o.Kind != core.SawEnd && n.machine.State(o.Trial).Final() {
-		delete(n.tracks, o.Trial)
+	if o.Kind != core.SawEnd && b.machine.State(o.Trial).Final() {
+		delete(b.tracks, o.Trial)
 	}
 }
 
-func (n *Narrator) track(no core.TrialNo) *track {
-	t := n.tracks[no]
+func (b *EventBuilder) track(no core.TrialNo) *track {
+	t := b.tracks[no]
 	if t == nil {
 		t = &track{sums: totals.New()}
-		n.tracks[no] = t
+		b.tracks[no] = t
 	}
 	return t
 }
 
 // begin starts the counters of an attempt anew (B-055).
-func (n *Narrator) begin(o core.Observation) uint64 {
-	v, t := n.machine.View(o.Trial), n.track(o.Trial)
-	t.restored, t.fromCkpt = v.At, v.At > 0 || n.machine.From(o.Trial).ID != 0
+func (b *EventBuilder) begin(o core.Observation) uint64 {
+	v, t := b.machine.View(o.Trial), b.track(o.Trial)
+	t.restored, t.fromCkpt = v.At, v.At > 0 || b.machine.From(o.Trial).ID != 0
 	t.began, t.last = v.TrainNS, v.TrainNS
-	t.sums.Begin(n.machine, o.Trial)
+	t.sums.Begin(b.machine, o.Trial)
 	return t.restored
 }
 
 // result adds the host's own fields (B-016).
-func (n *Narrator) result(o core.Observation) *report.Result {
-	v, t := n.machine.View(o.Trial), n.track(o.Trial)
-	r := &report.Result{Iteration: o.Iteration, Done: o.Last, PID: t.pid, Host: n.host, Again: o.Again, Values: o.Values,
+func (b *EventBuilder) result(o core.Observation) *Report {
+	v, t := b.machine.View(o.Trial), b.track(o.Trial)
+	r := &Report{Iteration: o.Iteration, Done: o.Last, PID: t.pid, Host: b.host, Again: o.Again, Values: o.Values,
 		TimeTotal: seconds(v.TrainNS), TimeThisIter: seconds(v.TrainNS - t.last),
 		Restored: t.fromCkpt, IterationsSinceRestore: o.Iteration - min(t.restored, o.Iteration), TimeSinceRestore: seconds(v.TrainNS - t.began)}
 	t.last = v.TrainNS
-	r.Metrics = make([]report.Metric, len(o.Metrics))
+	r.Metrics = make([]Metric, len(o.Metrics))
 	for i, x := range o.Metrics {
-		r.Metrics[i] = report.Metric{Name: n.machine.MetricName(x.ID), Value: x.Value}
+		r.Metrics[i] = Metric{Name: b.machine.MetricName(x.ID), Value: x.Value}
 		t.sums.Add(r.Metrics[i].Name, x.Value)
 	}
-	t.sums.Each(func(name string, x float64) { r.Totals = append(r.Totals, report.Metric{Name: name, Value: x}) })
+	t.sums.Each(func(name string, x float64) { r.Totals = append(r.Totals, Metric{Name: name, Value: x}) })
 	return r
 }
 

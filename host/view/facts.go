@@ -1,0 +1,105 @@
+package view
+
+import (
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/stat"
+	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/naming"
+	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/storage/nolink"
+)
+
+// Facts are what is known of an experiment beside its record.
+type Facts struct {
+	Name string
+	// Seed is what every random choice came from.
+	Seed uint64
+	// Config is the experiment file as it was recorded.
+	Config *config.Experiment
+	// Created is when the experiment began.
+	Created time.Time
+	// Dir is the zero value where the experiment is in memory alone.
+	Dir storage.Dir
+
+	// runsOn is the machine on which a host is at work, where that is another one.
+	runsOn string
+	// elsewhere is the place of a part of the directory, where this is a copy.
+	elsewhere func(part string) string
+}
+
+// Objectives are those of the experiment file.
+func (f *Facts) Objectives() []core.Objective {
+	list := make([]core.Objective, len(f.Config.Objectives))
+	for i, o := range f.Config.Objectives {
+		list[i].Metric = o.Metric
+		if o.Mode == "max" {
+			list[i].Mode = stat.Max
+		}
+	}
+	return list
+}
+
+func (f *Facts) isObjective(metric string) bool {
+	return slices.ContainsFunc(f.Objectives(), func(o core.Objective) bool { return o.Metric == metric })
+}
+
+// ParamNames are the full names of parameters, in the order of the file:
+// searched, computed, constant.
+func (f *Facts) ParamNames() []string {
+	var names []string
+	for i := range f.Config.Space.Params {
+		names = append(names, f.Config.Space.Params[i].Name)
+	}
+	for i := range f.Config.Derived {
+		names = append(names, f.Config.Derived[i].Name)
+	}
+	for i := range f.Config.Constants {
+		names = append(names, f.Config.Constants[i].Name)
+	}
+	return names
+}
+
+// Repeated says whether suggestions have several runs, so that it is worth saying which
+// one a trial is of.
+func (f *Facts) Repeated() bool { return f.Config.Repeat > 1 }
+
+// Place is where the experiment is, for people: a directory, or what Elsewhere says.
+func (f *Facts) Place() string {
+	if f.elsewhere != nil {
+		return f.elsewhere("")
+	}
+	return f.Dir.Path()
+}
+
+// IsElsewhere says whether this is a copy of an experiment that is elsewhere.
+func (f *Facts) IsElsewhere() bool { return f.elsewhere != nil }
+
+// trialPlace is Place for a trial's directory.
+func (f *Facts) trialPlace(dir string) string {
+	if f.elsewhere != nil {
+		return f.elsewhere("trials/" + filepath.Base(dir))
+	}
+	return dir
+}
+
+// Changed is when something was recorded last.
+func (f *Facts) Changed() time.Time {
+	last := f.Created
+	files, err := nolink.ReadDir(f.Dir.Journal())
+	if err != nil {
+		return last
+	}
+	for _, x := range files {
+		if info, err := x.Info(); err == nil && info.ModTime().After(last) {
+			last = info.ModTime()
+		}
+	}
+	return last
+}
+
+// id is a trial's.
+func (f *Facts) id(no core.TrialNo) string { return naming.ID(f.Seed, uint32(no)) }

@@ -1,0 +1,48 @@
+package view
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A log is read on in whole lines, from its last ones, and anew where it was begun anew.
+func TestTextInWholeLines(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "host.log")
+	if x, err := textOf(path, 0); err != nil || len(x.Lines) != 0 {
+		t.Fatalf("%q, %v of no file", x.Lines, err)
+	}
+	write := func(text string) {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("one\ntwo\nthr")
+	for _, c := range []struct {
+		from int64
+		want string
+		next int64
+	}{{0, "one\ntwo\n", 8}, {4, "two\n", 8}, {8, "", 8}, {-5, "", 8}, {-8, "two\n", 8}, {-7, "two\n", 8}, {-100,
+		"one\ntwo\n", 8}, {100, "one\ntwo\n", 8}} {
+		x, err := textOf(path, c.from)
+		if err != nil || string(x.Lines) != c.want || x.Next != c.next {
+			t.Errorf("from %d: %q, next %d, %v; want %q, %d", c.from, x.Lines, x.Next, err, c.want, c.next)
+		}
+	}
+	write(strings.Repeat("x", mostText+10) + "\nend\n")
+	long := 0
+	for next := int64(0); ; {
+		x, err := textOf(path, next)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(x.Lines) == 0 {
+			break
+		}
+		long, next = long+len(x.Lines), x.Next
+	}
+	if long != mostText+15 {
+		t.Errorf("%d bytes of a long line", long)
+	}
+}

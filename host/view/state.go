@@ -1,0 +1,193 @@
+package view
+
+import (
+	"slices"
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/history"
+	"github.com/tunehost/tunehost/core/stat"
+	"github.com/tunehost/tunehost/host/naming"
+	"github.com/tunehost/tunehost/host/storage"
+)
+
+// State is an experiment as it stands after an event: its machine, and the little that
+// readers need beside it. It is for one goroutine at a time.
+type State struct {
+	*Facts
+	// Machine is for looking: nothing is applied to it.
+	Machine *core.Machine
+
+	record *history.History
+	// last has results that a machine's summaries do not tell: those that lack a metric
+	// which the trial had reported before.
+	last map[core.TrialNo]lastResult
+}
+
+// lastResult is the last of a trial's results that count.
+type lastResult struct {
+	iteration uint64
+	metrics   []core.Metric
+}
+
+// NewState is of a record of which nothing was read.
+func NewState(f *Facts, h *history.History) *State {
+	return &State{Facts: f, Machine: h.Machine(), record: h, last: map[core.TrialNo]lastResult{}}
+}
+
+// Did takes note of an action that the last event has led to.
+func (s *State) Did(a core.Action) {
+	switch a := a.(type) {
+	case core.StartAttempt:
+		s.rewind(a.Trial)
+	case core.Tell:
+		if a.Observation.Kind == core.SawResult {
+			s.saw(&a.Observation)
+		}
+	}
+}
+
+// Noted is Did of all that an event has led to.
+func (s *State) Noted(actions []core.Action) {
+	for _, a := range actions {
+		s.Did(a)
+	}
+}
+
+// rewind forgets a last result that a restarted trial will report again: its values are those
+// that the machine has kept with the checkpoint (B-061). Before RulesV2 it was shown on.
+func (s *State) rewind(no core.TrialNo) {
+	if s.Machine.Spec().Rules < core.RulesV2 {
+		return
+	}
+	if last, ok := s.last[no]; ok && last.iteration != s.Machine.View(no).Iteration {
+		delete(s.last, no)
+	}
+}
+
+func (s *State) saw(o *core.Observation) {
+	if s.summarized(o) {
+		delete(s.last, o.Trial)
+		return
+	}
+	s.last[o.Trial] = lastResult{o.Iteration, slices.Clone(o.Metrics)}
+}
+
+// summarized says whether the last values in the machine's summaries are the result, and
+// nothing else: so it is where each has the same metrics in the same order. Before RulesV2
+// the machine did not keep them apart.
+func (s *State) summarized(o *core.Observation) bool {
+	n, same := 0, s.Machine.Spec().Rules >= core.RulesV2
+	s.Machine.EachSummary(o.Trial, func(id core.MetricID, _ stat.Summary) {
+		same = same && n < len(o.Metrics) && o.Metrics[n].ID == id
+		n++
+	})
+	return same && n == len(o.Metrics)
+}
+
+// metrics are those of a trial's last result.
+func (s *State) metrics(no core.TrialNo) []Metric {
+	if last, ok := s.last[no]; ok {
+		return named(s.Machine, last.metrics)
+	}
+	out := []Metric{}
+	if s.Machine.Spec().Rules >= core.RulesV2 {
+		s.Machine.EachSummary(no, func(id core.MetricID, x stat.Summary) {
+			out = append(out, Metric{s.Machine.MetricName(id), x.Last})
+		})
+		slices.SortStableFunc(out, byName)
+	}
+	return out
+}
+
+func named(m *core.Machine, list []core.Metric) []Metric {
+	out := make([]Metric, 0, len(list))
+	for _, x := range list {
+		out = append(out, Metric{m.MetricName(x.ID), x.Value})
+	}
+	slices.SortStableFunc(out, byName)
+	return out
+}
+
+// wall is the time of day at a running time; the zero time before any host.
+func (s *State) wall(at int64) time.Time {
+	ns, ok := s.record.Wall(at)
+	if !ok {
+		return time.Time{}
+	}
+	return time.Unix(0, ns)
+}
+
+// Trials is how many there are.
+func (s *State) Trials() int { return s.Machine.Trials() }
+
+// Trial is a trial, which must exist.
+func (s *State) Trial(no core.TrialNo) Trial {
+	t := s.Brief(no)
+	v, dir := s.Machine.View(no), s.TrialDir(no)
+	t.Dir = s.trialPlace(dir)
+	if v.Own.ID != 0 && s.elsewhere == nil {
+		t.Checkpoint, t.CheckpointAt = s.filesOf(v.Own), v.Own.Iteration
+	}
+	for _, x := range s.Machine.Exports(no) {
+		made := exportOf(x, dir)
+		if s.elsewhere != nil {
+			made.Dir = ""
+		}
+		t.Exports = append(t.Exports, made)
+	}
+	return t
+}
+
+// Brief is a trial without the places of its files, which cost the most.
+func (s *State) Brief(no core.TrialNo) Trial {
+	v := s.Machine.View(no)
+	t := Trial{Subject: Subject{Number: no, ID: s.id(no), State: v.State, Attempt: v.Attempt, Since: v.Since,
+		Params: v.Params},
+		Metrics: s.metrics(no), Iteration: v.Iteration, Results: v.Results, Failures: v.Failures,
+		NeverStarted: v.NeverStarted, Cause: v.Cause, Reason: v.Cause.String(), Seconds: float64(v.TrainNS) / 1e9}
+	first, runs := s.Machine.Runs(no)
+	t.Suggestion, t.Runs = int(first)/runs, runs
+	if v.State == core.Errored {
+		t.Error = t.Reason
+	}
+	if v.Attempt > 0 {
+		t.Started = s.wall(v.Started)
+	}
+	if v.State.Final() {
+		t.Ended = s.wall(v.Ended)
+	}
+	return t
+}
+
+// TrialDir is a trial's directory, of several the last.
+func (s *State) TrialDir(no core.TrialNo) string { return s.dirAt(no, s.Machine.Dirs(no)) }
+
+// dirAt is one of the directories that a trial has had.
+func (s *State) dirAt(no core.TrialNo, moved int) string {
+	return s.Dir.Trial(naming.Dir(s.Config, s.Seed, uint32(no), s.Machine.FirstParams(no), moved))
+}
+
+// CheckpointDir is where a checkpoint lies, which must be a trial's.
+func (s *State) CheckpointDir(ref core.CheckpointRef) string {
+	return storage.CheckpointDir(s.dirAt(ref.Trial, s.Machine.DirOf(ref.Trial, ref.ID)), ref.ID)
+}
+
+func (s *State) filesOf(ref core.CheckpointRef) string { return storage.FilesOf(s.CheckpointDir(ref)) }
+
+// Find is the trial that a user names by number or id.
+func (s *State) Find(text string) (core.TrialNo, error) {
+	no, err := naming.Find(text, s.Seed, s.Machine.Trials())
+	return core.TrialNo(no), err
+}
+
+// MetricNames are those that any trial has reported, sorted.
+func (s *State) MetricNames() []string {
+	m := s.Machine
+	names := make([]string, 0, m.Metrics())
+	for id := 1; id <= m.Metrics(); id++ {
+		names = append(names, m.MetricName(core.MetricID(id)))
+	}
+	slices.Sort(names)
+	return names
+}

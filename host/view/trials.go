@@ -1,0 +1,349 @@
+package view
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/stat"
+	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/expr"
+	"github.com/tunehost/tunehost/host/nearest"
+)
+
+// Chosen says which trials are wanted, in which order. The zero value is all of them, by
+// number.
+type Chosen struct {
+	// Where is an expression over parameters, the last metrics and [config.TrialVars].
+	Where string
+	// States are those of the trials that are wanted; none: any.
+	States []core.State
+	// Sort is a metric, a parameter or one of [SortKeys]: an objective from the best to the
+	// worst, all else from the least to the largest, with a "-" before it the other way
+	// round; trials without a value come last. NaN is the worst of an objective, and behind
+	// all other values elsewhere.
+	Sort string
+	// Offset is how many of them are left out at the beginning, Limit how many there are
+	// after that at most; 0: no limit.
+	Offset, Limit int
+}
+
+// Page is what was chosen of trials, to be read in pieces.
+type Page struct {
+	// Total is how many trials there are, Fitting how many are wanted without Offset
+	// and Limit.
+	Total, Fitting int
+	// Numbers are those of the page, in order.
+	Numbers []core.TrialNo
+
+	of *Experiment
+}
+
+// pieceTrials is how many trials are looked at while a host waits, about a millisecond.
+const pieceTrials = 256
+
+// pieces calls f for all trials, a piece of them at a time.
+func (e *Experiment) pieces(f func(s *State, from, to core.TrialNo)) error {
+	return e.eachPiece(f, func() error { return nil })
+}
+
+// Choose finds the trials that are wanted. What is kept of each is its key.
+func (e *Experiment) Choose(c Chosen) (*Page, error) {
+	w, err := e.wanted(&c)
+	if err != nil {
+		return nil, err
+	}
+	var piece []Trial
+	p := &Page{of: e}
+	err = e.eachPiece(func(s *State, from, to core.TrialNo) {
+		piece, p.Total = piece[:0], s.Machine.Trials()
+		for no := from; no < to; no++ {
+			piece = append(piece, s.Brief(no))
+		}
+	}, func() error { return w.take(piece) })
+	if err != nil {
+		return nil, err
+	}
+	if c.Sort != "" {
+		slices.SortStableFunc(w.keys, w.order.compare)
+	}
+	p.Fitting = len(w.keys)
+	for _, k := range cut(w.keys, c.Offset, c.Limit) {
+		p.Numbers = append(p.Numbers, k.no)
+	}
+	return p, nil
+}
+
+// eachPiece is pieces with something to do after each, while no host waits.
+func (e *Experiment) eachPiece(look func(s *State, from, to core.TrialNo), then func() error) error {
+	for next, more := core.TrialNo(0), true; more; {
+		err := e.source.Look(func(s *State) {
+			n := core.TrialNo(s.Machine.Trials())
+			to := min(next+pieceTrials, n)
+			look(s, next, to)
+			next, more = to, to < n
+		})
+		if err == nil {
+			err = then()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func cut(list []key, offset, limit int) []key {
+	list = list[min(max(offset, 0), len(list)):]
+	if limit > 0 {
+		list = list[:min(limit, len(list))]
+	}
+	return list
+}
+
+// Each makes the trials of the page, one after the other.
+func (p *Page) Each(f func(*Trial) error) error {
+	for rest := p.Numbers; len(rest) > 0; {
+		piece := rest[:min(pieceTrials, len(rest))]
+		rest = rest[len(piece):]
+		trials := make([]Trial, 0, len(piece))
+		err := p.of.source.Look(func(s *State) {
+			for _, no := range piece {
+				trials = append(trials, s.Trial(no))
+			}
+		})
+		for i := range trials {
+			if err == nil {
+				err = f(&trials[i])
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Trials are those of the page.
+func (p *Page) Trials() (list []Trial, err error) {
+	list = make([]Trial, 0, len(p.Numbers))
+	return list, p.Each(func(t *Trial) error { list = append(list, *t); return nil })
+}
+
+// Trials are those that are wanted, all at once.
+func (e *Experiment) Trials(c Chosen) ([]Trial, error) {
+	p, err := e.Choose(c)
+	if err != nil {
+		return nil, err
+	}
+	return p.Trials()
+}
+
+// wanted takes trials that are, and remembers their keys.
+type wanted struct {
+	facts  *Facts
+	states []core.State
+	where  *expr.Program // nil: any
+	keyOf  func(*Trial) key
+	order  order
+	keys   []key
+}
+
+func (e *Experiment) wanted(c *Chosen) (w *wanted, err error) {
+	w = &wanted{facts: e.Facts, states: c.States, keyOf: func(*Trial) key { return key{} }}
+	failed := e.source.Look(func(s *State) {
+		if c.Where != "" {
+			w.where, err = s.where(c.Where)
+		}
+		if err == nil && c.Sort != "" {
+			err = s.sorting(w, c.Sort)
+		}
+	})
+	return w, errors.Join(failed, err)
+}
+
+func (s *State) where(text string) (*expr.Program, error) {
+	p, err := s.Config.Where(text)
+	if err != nil {
+		return nil, fmt.Errorf("--where: %w", err)
+	}
+	for _, name := range p.Metrics() {
+		if err := s.checkName(name); err != nil {
+			return nil, fmt.Errorf("--where: %w", err)
+		}
+	}
+	return p, nil
+}
+
+func (w *wanted) take(list []Trial) error {
+	for i := range list {
+		t := &list[i]
+		fits, err := w.fits(t)
+		if err != nil {
+			return err
+		}
+		if fits {
+			k := w.keyOf(t)
+			k.no = t.Number
+			w.keys = append(w.keys, k)
+		}
+	}
+	return nil
+}
+
+func (w *wanted) fits(t *Trial) (bool, error) {
+	if len(w.states) > 0 && !slices.Contains(w.states, t.State) {
+		return false, nil
+	}
+	if w.where == nil {
+		return true, nil
+	}
+	ok, err := w.where.Bool(w.facts.values(t))
+	if err != nil && !errors.Is(err, expr.ErrUnknownValue) {
+		return false, fmt.Errorf("--where: %w", err)
+	}
+	return ok, nil
+}
+
+// checkName is checkMetric, with all names that an expression may have meant.
+func (s *State) checkName(name string) error {
+	if s.checkMetric(name) == nil {
+		return nil
+	}
+	known := append(s.MetricNames(), s.ParamNames()...)
+	for v := range config.TrialVars {
+		known = append(known, v)
+	}
+	return fmt.Errorf("%q is neither a parameter nor a metric that was reported%s", name, nearest.Hint(name, known))
+}
+
+func (f *Facts) values(t *Trial) expr.Values {
+	metrics := make(map[string]float64, len(t.Metrics))
+	for _, m := range t.Metrics {
+		metrics[m.Name] = m.Value
+	}
+	return expr.Values{Params: f.Config.Values(t.Params), Metrics: metrics, Vars: map[string]any{
+		"trial": t.ID, "number": int64(t.Number), "state": t.State.String(), "iteration": int64(t.Iteration),
+		"results": int64(t.Results), "failures": int64(t.Failures), "error": t.Error, "reason": t.Reason,
+		"cause": t.Cause.Kind.String()}}
+}
+
+// SortKeys are what trials are sorted by beside metrics and parameters.
+var SortKeys = []string{"number", "state", "iteration", "results", "failures", "started", "ended", "time"}
+
+// key is a trial's value to sort by; ok is false where it has none.
+type key struct {
+	no     core.TrialNo
+	number float64
+	text   string
+	ok     bool
+}
+
+// order is that of keys.
+type order struct {
+	mode      stat.Mode
+	reverse   bool
+	objective bool
+}
+
+func (o order) compare(x, y key) int {
+	if x.ok != y.ok || !x.ok {
+		return -compareBool(x.ok, y.ok)
+	}
+	c := cmp.Or(stat.Compare(x.number, y.number, o.mode), strings.Compare(x.text, y.text))
+	switch {
+	case o.reverse && o.objective: // NaN is the worst
+		return -c
+	case o.reverse:
+		return cmp.Or(stat.Compare(x.number, y.number, other(o.mode)), strings.Compare(y.text, x.text))
+	}
+	return c
+}
+
+func other(m stat.Mode) stat.Mode {
+	if m == stat.Min {
+		return stat.Max
+	}
+	return stat.Min
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+// sorting gives trials the keys that a sort is by.
+func (s *State) sorting(w *wanted, by string) error {
+	by, reverse := strings.CutPrefix(by, "-")
+	w.order = order{mode: stat.Min, reverse: reverse, objective: s.isObjective(by)}
+	if w.keyOf = fixedKey(by); w.keyOf != nil {
+		return nil
+	}
+	if slices.Contains(s.ParamNames(), by) {
+		w.keyOf = func(t *Trial) key { return paramKey(w.facts.Config.Values(t.Params)[by]) }
+		return nil
+	}
+	if err := s.checkMetric(by); err != nil {
+		known := slices.Concat(s.MetricNames(), s.ParamNames(), SortKeys)
+		return fmt.Errorf("--sort: %q is neither a metric that was reported nor a parameter%s", by, nearest.Hint(by,
+			known))
+	}
+	w.order.mode = s.modeOf(by)
+	w.keyOf = func(t *Trial) key {
+		v, ok := t.Metric(by)
+		return key{number: v, ok: ok}
+	}
+	return nil
+}
+
+// modeOf is the objective's. Nobody knows what is good of another metric: the least is first.
+func (f *Facts) modeOf(metric string) stat.Mode {
+	for _, o := range f.Objectives() {
+		if o.Metric == metric {
+			return o.Mode
+		}
+	}
+	return stat.Min
+}
+
+func fixedKey(by string) func(*Trial) key {
+	switch by {
+	case "number":
+		return func(t *Trial) key { return key{number: float64(t.Number), ok: true} }
+	case "state":
+		return func(t *Trial) key { return key{number: float64(t.State), ok: true} }
+	case "iteration":
+		return func(t *Trial) key { return key{number: float64(t.Iteration), ok: true} }
+	case "results":
+		return func(t *Trial) key { return key{number: float64(t.Results), ok: true} }
+	case "failures":
+		return func(t *Trial) key { return key{number: float64(t.Failures), ok: true} }
+	case "started":
+		return func(t *Trial) key { return key{number: float64(t.Started.UnixNano()), ok: !t.Started.IsZero()} }
+	case "ended":
+		return func(t *Trial) key { return key{number: float64(t.Ended.UnixNano()), ok: !t.Ended.IsZero()} }
+	case "time":
+		return func(t *Trial) key { return key{number: t.Seconds, ok: true} }
+	}
+	return nil
+}
+
+func paramKey(v any) key {
+	switch v := v.(type) {
+	case nil:
+		return key{}
+	case int64:
+		return key{number: float64(v), ok: true}
+	case float64:
+		return key{number: v, ok: true}
+	}
+	return key{text: fmt.Sprint(v), ok: true}
+}
