@@ -162,7 +162,7 @@ func TestReportersHearAll(t *testing.T) {
 	dir := finish(t, o).Dir
 	n.heardAll(t, dir)
 	want := map[sdk.ReporterEventKind]int{sdk.ReportStarted: 1, sdk.ReportEnded: 1, sdk.ReportAdded: 5, sdk.ReportRuns: 6,
-		sdk.ReportCompleted: 4, sdk.ReportFailed: 1, sdk.ReportRequeued: 1}
+		sdk.ReportResult: 18, sdk.ReportSaved: 9, sdk.ReportCompleted: 4, sdk.ReportFailed: 1, sdk.ReportRequeued: 1}
 	got := n.kinds()
 	for kind, count := range want {
 		if got[kind] != count {
