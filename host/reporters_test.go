@@ -44,7 +44,8 @@ type notebook struct {
 
 func (n *notebook) plugin() sdk.ReporterPlugin {
 	return sdk.ReporterPlugin{
-		Info: sdk.Info{Name: "notebook", Version: "1", Options: []byte(`{"type": "object", "additionalProperties": false, "properties": {"no": {"type": "string"}}}`)},
+		Info: sdk.Info{Name: "notebook", Version: "1",
+			Options: []byte(`{"type": "object", "additionalProperties": false, "properties": {"no": {"type": "string"}}}`)},
 		Open: func(e sdk.Experiment, options []byte) (sdk.Reporter, uint64, error) {
 			if strings.Contains(string(options), "never") {
 				return nil, 0, errors.New("never heard of it")
@@ -149,7 +150,8 @@ reporters: [jsonl, notebook]
 `
 
 // stateOf is a trial's state after an event, whatever happened in the same step.
-var stateOf = map[sdk.ReporterEventKind]string{sdk.ReportAdded: "PENDING", sdk.ReportRuns: "RUNNING", sdk.ReportResult: "RUNNING",
+var stateOf = map[sdk.ReporterEventKind]string{sdk.ReportAdded: "PENDING", sdk.ReportRuns: "RUNNING",
+	sdk.ReportResult: "RUNNING",
 	sdk.ReportPaused: "PAUSED", sdk.ReportCompleted: "TERMINATED", sdk.ReportFailed: "ERROR", sdk.ReportRequeued: "PENDING",
 	sdk.ReportRemoved: "TERMINATED"}
 
@@ -161,7 +163,8 @@ func TestReportersHearAll(t *testing.T) {
 	o.Resources = "(cpu=2)"
 	dir := finish(t, o).Dir
 	n.heardAll(t, dir)
-	want := map[sdk.ReporterEventKind]int{sdk.ReportStarted: 1, sdk.ReportEnded: 1, sdk.ReportAdded: 5, sdk.ReportRuns: 6,
+	want := map[sdk.ReporterEventKind]int{sdk.ReportStarted: 1, sdk.ReportEnded: 1, sdk.ReportAdded: 5,
+		sdk.ReportRuns:   6,
 		sdk.ReportResult: 18, sdk.ReportSaved: 9, sdk.ReportCompleted: 4, sdk.ReportFailed: 1, sdk.ReportRequeued: 1}
 	got := n.kinds()
 	for kind, count := range want {
@@ -170,7 +173,8 @@ func TestReportersHearAll(t *testing.T) {
 		}
 	}
 	first, last := n.events[0], n.events[len(n.events)-1]
-	if first.Kind != sdk.ReportStarted || first.Resumed || first.Trial != nil || last.Kind != sdk.ReportEnded || last.Reason != "finished" {
+	if first.Kind != sdk.ReportStarted || first.Resumed || first.Trial != nil || last.Kind != sdk.ReportEnded ||
+		last.Reason != "finished" {
 		t.Errorf("it begins with %+v and ends with %+v", first, last)
 	}
 	for _, e := range n.events {
@@ -189,7 +193,8 @@ func TestReportersHearAll(t *testing.T) {
 		if want := stateOf[e.Kind]; want != "" && e.Trial.State != want {
 			t.Errorf("after %v trial %s is %s, want %s", e.Kind, e.Trial.ID, e.Trial.State, want)
 		}
-		if e.Trial != nil && (e.Trial.ID == "" || e.Trial.Dir == "" || e.Trial.State == "" || len(e.Trial.Params) == 0) {
+		if e.Trial != nil && (e.Trial.ID == "" || e.Trial.Dir == "" || e.Trial.State == "" ||
+			len(e.Trial.Params) == 0) {
 			t.Errorf("%v has the trial %+v", e.Kind, e.Trial)
 		}
 	}
@@ -273,7 +278,11 @@ reporters: [notebook]
 func TestReporterHangs(t *testing.T) {
 	release := make(chan struct{})
 	t.Cleanup(func() { close(release) })
-	n := &notebook{keeps: true, before: func(int, []sdk.ReporterEvent) (int, error) { <-release; return 0, errors.New("late") }}
+	n := &notebook{keeps: true, before: func(int, []sdk.ReporterEvent) (int, error) {
+		<-release
+		return 0,
+			errors.New("late")
+	}}
 	o, seen := quick(t, reporting5, n.plugin())
 	o.CallTimeout = 2 * time.Second
 	ended := finish(t, o)
@@ -325,8 +334,10 @@ func TestReporterAcrossHosts(t *testing.T) {
 // its place.
 func TestReportersInTheFile(t *testing.T) {
 	for list, want := range map[string][]string{
-		"[jsonl, notebok]":                      {"test.yaml:9:", `there is no reporter "notebok"; bundled are notebook`, `did you mean "notebook"?`},
-		"[cvs]":                                 {"test.yaml:9:", `there is no reporter "cvs"`, "write files are jsonl, csv"},
+		"[jsonl, notebok]": {"test.yaml:9:",
+			`there is no reporter "notebok"; bundled are notebook`, `did you mean "notebook"?`},
+		"[cvs]": {"test.yaml:9:", `there is no reporter "cvs"`,
+			"write files are jsonl, csv"},
 		"[{plugin: notebook, no: never}]":       {"test.yaml:9:", `reporter "notebook" refused: never heard of it`},
 		"[{plugin: notebook, yes: 1}]":          {"test.yaml:9:", "yes"},
 		"[{plugin: jsonl, file: x}]":            {"test.yaml:9:", `reporter "jsonl" has no options`},
