@@ -88,7 +88,12 @@ func (p *Process) startFailure(ctx, within context.Context, err error) error {
 	if s, ok := status.FromError(err); ok && s.Code() != codes.Unavailable {
 		return fail("cannot be used: " + s.Message()) // what Describe answered
 	}
-	switch how := p.runner.status(exitWait); {
+	how := p.runner.status(exitWait)
+	switch why := p.runner.killReason(); {
+	case why == noHandshake:
+		return fail("ended its stdout before the handshake, and was killed: it is not a tunehost plugin, or it failed to start")
+	case why != "" && p.conn == nil && socket == "":
+		return p.failure(plugin.Crashed, how+" before it was ready", err)
 	case (socket == "" || p.conn != nil) && p.runner.signalled():
 		// By somebody, or by the kernel for want of memory: it may do better the
 		// next time.
@@ -159,7 +164,7 @@ func (p *Process) crashed(call string, err error) error {
 	how := p.runner.status(exitWait)
 	if how == "" {
 		how = "closed its connection"
-		p.runner.kill()
+		p.runner.kill(brokenCall)
 		p.runner.status(exitWait) // let its last words come
 	}
 	return p.failure(plugin.Crashed, fmt.Sprintf("%s in %s", how, call), err)

@@ -48,6 +48,10 @@ var programs = map[string]func(){
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		select {}
 	},
+	"bad-closed": func() {
+		_ = os.Stdout.Close()
+		select {}
+	},
 	"bad-exit": func() {
 		fmt.Fprintln(os.Stderr, "no module named numpy")
 		os.Exit(7)

@@ -115,14 +115,14 @@ func Start(ctx context.Context, config Config) (*Process, error) {
 	}
 	within, cancel := context.WithTimeout(ctx, p.startTimeout())
 	defer cancel()
-	stop := context.AfterFunc(within, p.runner.kill)
+	stop := context.AfterFunc(within, func() { p.runner.kill(lateStart) })
 	err := p.connect(within)
 	if !stop() && err == nil {
 		err = within.Err()
 	}
 	if err != nil {
 		err = p.startFailure(ctx, within, err)
-		p.runner.kill()
+		p.runner.kill(failedStart)
 		_ = p.Close()
 		return nil, err
 	}
@@ -227,8 +227,8 @@ func (dispenser) GRPCClient(_ context.Context, _ *goplugin.GRPCBroker, conn *grp
 // PID is the process's id.
 func (p *Process) PID() int { return p.runner.pid() }
 
-// Kill ends the process and its group at once.
-func (p *Process) Kill() { p.runner.kill() }
+// Kill ends the process and its group at once, because of one of its trials.
+func (p *Process) Kill() { p.runner.kill(stuckRun) }
 
 // Close ends the process: it is asked to end, and killed with its group when
 // the grace is over. It returns when the process is gone.
@@ -251,10 +251,10 @@ func (p *Process) end() {
 	select {
 	case <-done:
 	case <-time.After(orDefault(p.config.CloseGrace, defaultCloseGrace)):
-		p.runner.kill()
+		p.runner.kill(lateClose)
 		<-done
 	}
-	p.runner.kill()
+	p.runner.kill(lateClose)
 	_ = p.dir.Remove()
 }
 
@@ -265,7 +265,7 @@ func (p *Process) destroy(why *plugin.Error) {
 		p.killed = why
 	}
 	p.mu.Unlock()
-	p.runner.kill()
+	p.runner.kill(why.What)
 }
 
 // KillAll kills every plugin process of this program, at once: for a host that

@@ -89,6 +89,28 @@ func TestKilledAtItsStart(t *testing.T) {
 	}
 }
 
+// What the host kills is not said to have been ended by a signal of nobody knows whom: the
+// message has the host's reason (B-074).
+func TestKillsHaveReasons(t *testing.T) {
+	c := self(t, sdk.KindSearcher, "bad-closed")
+	c.CloseGrace = 50 * time.Millisecond
+	wantNotStarted(t, c, "ended its stdout before the handshake, and was killed: it is not a tunehost plugin")
+	for reason, kill := range map[string]func(*process.Process){
+		"one of its trials did not begin, answer or end in time": (*process.Process).Kill,
+		"tunehost was told to end at once":                       func(*process.Process) { process.KillAll() },
+	} {
+		s, p := openSearcher(t, nil)
+		kill(p)
+		_, err := s.Suggest(t.Context(), make([]sdk.Request, 1))
+		for err == nil { // the call was faster than the signal
+			_, err = s.Suggest(t.Context(), make([]sdk.Request, 1))
+		}
+		if want := `searcher "probe" was killed by tunehost (` + reason + ") in Suggest"; !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
 // B-074
 func TestNoProgram(t *testing.T) {
 	c := process.Config{Kind: sdk.KindSearcher, Name: "x", Path: "/no/such/program"}

@@ -2,6 +2,7 @@ package process
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,10 +11,22 @@ import (
 	"os/exec"
 	"strconv"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 	goplugin "github.com/hashicorp/go-plugin/runner"
+)
+
+// Why the host kills a plugin.
+const (
+	lateStart   = "its start took too long"
+	failedStart = "it could not be used"
+	noHandshake = "its stdout ended before the handshake"
+	brokenCall  = "it has closed its connection"
+	lateClose   = "it was to end, and did not"
+	stuckRun    = "one of its trials did not begin, answer or end in time"
+	abort       = "tunehost was told to end at once"
 )
 
 // drainWait is how long output is still read after the process has ended:
@@ -36,11 +49,13 @@ type runner struct {
 	readers   []*os.File
 	pumps     sync.WaitGroup
 
-	ended chan struct{} // closed when the process is gone and read out
+	exited chan struct{} // closed when the process has ended
+	ended  chan struct{} // closed when it is gone and read out
 
 	mu      sync.Mutex
 	process int // its id; 0 before the start
 	gone    bool
+	killed  string // why the host has killed it; "" where it has not
 	exit    error  // as of exec.Cmd.Wait
 	refused error  // what was wrong with its handshake
 	socket  string // where it listens
@@ -49,7 +64,7 @@ type runner struct {
 var _ goplugin.Runner = (*runner)(nil)
 
 func newRunner(c *Config, dir string, id *identity) *runner {
-	r := &runner{config: c, dir: dir, id: id, output: newOutput(c.Log), ended: make(chan struct{})}
+	r := &runner{config: c, dir: dir, id: id, output: newOutput(c.Log), exited: make(chan struct{}), ended: make(chan struct{})}
 	r.stdout, r.handshake = io.Pipe()
 	return r
 }
@@ -138,6 +153,7 @@ func (r *runner) reap() {
 	}
 	err := r.cmd.Wait()
 	r.setGone(err)
+	close(r.exited)
 	r.drain()
 	living.remove(r)
 	close(r.ended)
@@ -169,13 +185,23 @@ func (r *runner) drain() {
 	r.output.finish()
 }
 
-// kill kills the group at once; when the process is gone it does nothing.
-func (r *runner) kill() {
+// kill kills the group at once and keeps the first reason; when the process is gone it
+// does nothing.
+func (r *runner) kill(why string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.process != 0 && !r.gone {
-		killGroup(r.process)
+	if r.process == 0 || r.gone {
+		return
 	}
+	r.killed = cmp.Or(r.killed, why)
+	killGroup(r.process)
+}
+
+// killReason is why the host has killed the process; "" where it has not.
+func (r *runner) killReason() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.killed
 }
 
 func (r *runner) pid() int {
@@ -185,7 +211,8 @@ func (r *runner) pid() int {
 }
 
 // status says how the process ended: "exited with status 3", "was ended by
-// signal 9 (killed)"; "" while it runs. It waits up to the time given.
+// signal 9 (killed)", "was killed by tunehost (its start took too long)"; "" while it
+// runs. It waits up to the time given.
 func (r *runner) status(wait time.Duration) string {
 	select {
 	case <-r.ended:
@@ -197,14 +224,17 @@ func (r *runner) status(wait time.Duration) string {
 	if r.cmd == nil || r.cmd.ProcessState == nil {
 		return ""
 	}
+	if signal, ok := endSignal(r.cmd.ProcessState); ok && signal == syscall.SIGKILL && r.killed != "" {
+		return "was killed by tunehost (" + r.killed + ")"
+	}
 	return describeExit(r.cmd.ProcessState)
 }
 
-// signalled says that the process has ended, by a signal.
+// signalled says that the process has ended, by a signal that was not the host's.
 func (r *runner) signalled() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.cmd == nil || r.cmd.ProcessState == nil {
+	if r.killed != "" || r.cmd == nil || r.cmd.ProcessState == nil {
 		return false
 	}
 	_, ok := endSignal(r.cmd.ProcessState)
@@ -217,10 +247,26 @@ func (r *runner) Wait(context.Context) error {
 	return r.exit
 }
 
-// Kill implements goplugin.Runner.
+// Kill implements goplugin.Runner. A process whose stdout ends without a handshake is
+// most often about to end: how it ends says more than that the host has killed it.
 func (r *runner) Kill(context.Context) error {
-	r.kill()
+	if !r.silent() {
+		r.kill("go-plugin cannot use it")
+		return nil
+	}
+	select {
+	case <-r.exited:
+	case <-time.After(orDefault(r.config.CloseGrace, defaultCloseGrace)):
+	}
+	r.kill(noHandshake)
 	return nil
+}
+
+// silent says that the process has written nothing that could be a handshake.
+func (r *runner) silent() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.socket == "" && r.refused == nil
 }
 
 // ID implements goplugin.Runner; "" before the start.

@@ -62,6 +62,6 @@ func (g *register) killAll() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for r := range g.runners {
-		r.kill()
+		r.kill(abort)
 	}
 }

@@ -314,7 +314,7 @@ func TestTrainingLoop(t *testing.T) {
 	}
 	d.Kill()
 	err = <-over
-	says(t, err, plugin.Crashed, `trainable "train-loop" `, "was ended by signal 9")
+	says(t, err, plugin.Crashed, `trainable "train-loop" `, "was killed by tunehost (one of its trials did not begin, answer or end in time) in Train")
 	if err := d.Close(); err != nil {
 		t.Fatal(err)
 	}
