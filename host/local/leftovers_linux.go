@@ -2,12 +2,15 @@ package local
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // KillLeftovers kills the processes of an experiment's trials and plugins and
@@ -61,20 +64,26 @@ const killTime = 5 * time.Second
 // leastLooks are taken however long this process itself was kept from running.
 const leastLooks = 20
 
+// process is one process, as opposed to whatever else has its number later.
+type process struct {
+	pid   int
+	began uint64 // in ticks since the machine's start
+}
+
 // killFamily kills until two looks in a row find nothing: a process that is
 // just being made has no environment for a moment. What is found is frozen until
 // all of it is, so that nothing is started or handed to another parent meanwhile;
 // and what was frozen is killed, also when its parent has ended before it was frozen
 // itself, so that nothing tells any more whose it is.
 func killFamily(marked signs) int {
-	found := map[int]string{} // with when they began, for numbers are given out again
+	found := map[process]bool{}
 	pause := time.Millisecond
 	end := time.Now().Add(killTime)
 	for looks, quiet := 0, 0; quiet < 2 && (looks < leastLooks || time.Now().Before(end)); looks++ {
 		if freeze(family(marked), found) {
 			continue
 		}
-		if kill(family(marked))+kill(remaining(found)) == 0 {
+		if kill(family(marked))+kill(slices.Collect(maps.Keys(found))) == 0 {
 			quiet++
 		} else {
 			quiet = 0
@@ -86,74 +95,98 @@ func killFamily(marked signs) int {
 }
 
 // freeze stops what was not found before, and says whether there was any.
-func freeze(pids []int, found map[int]string) (fresh bool) {
-	for _, pid := range pids {
-		_, began, alive := stateOf(pid)
-		if alive && found[pid] != began {
-			found[pid], fresh = began, true
-			_ = syscall.Kill(pid, syscall.SIGSTOP)
+func freeze(list []process, found map[process]bool) (fresh bool) {
+	for _, p := range list {
+		if !found[p] && p.signal(unix.SIGSTOP) {
+			found[p], fresh = true, true
 		}
 	}
 	return fresh
 }
 
-// remaining are those that have not ended.
-func remaining(found map[int]string) (pids []int) {
-	for pid, was := range found {
-		if _, began, alive := stateOf(pid); alive && began == was {
-			pids = append(pids, pid)
+// kill returns how many had not ended yet.
+func kill(list []process) (alive int) {
+	for _, p := range list {
+		if p.signal(unix.SIGKILL) {
+			alive++
 		}
 	}
-	return pids
+	return alive
 }
 
-func kill(pids []int) int {
-	for _, pid := range pids {
-		_ = syscall.Kill(pid, syscall.SIGKILL)
+// signal reaches this process or none, and says whether it had not ended: between the
+// look that found it and the signal its number may have become another's. A
+// descriptor of the process stays its own; the look after it is opened tells whose it is.
+func (p process) signal(sig unix.Signal) bool {
+	fd, err := unix.PidfdOpen(p.pid, 0)
+	if err == nil {
+		defer unix.Close(fd)
 	}
-	return len(pids)
+	if s, alive := stateOf(p.pid); !alive || s.began != p.began {
+		return false
+	}
+	if err == nil {
+		err = unix.PidfdSendSignal(fd, sig, nil, 0)
+	}
+	if err != nil && err != unix.ESRCH { // an old kernel, a container that forbids it, no descriptor left
+		_ = unix.Kill(p.pid, sig)
+	}
+	return true
 }
 
 // family lists the processes that are marked, and their descendants.
-func family(marked signs) (pids []int) {
-	parents := parents()
+func family(marked signs) []process { return look().family(os.Getpid(), marked.of) }
+
+// table has every process that has not ended, by its number.
+type table map[int]state
+
+// state is what the table tells of a process.
+type state struct {
+	parent int
+	began  uint64
+}
+
+// family lists what is marked, and its descendants, but not self and what only self makes a
+// member. A number tells a parent only if it was given out before its child was made, and
+// a mark is a process's own only if that is there after the look at the mark.
+func (t table) family(self int, marked func(process) bool) (list []process) {
 	member := map[int]bool{}
 	var belongs func(pid int) bool
 	belongs = func(pid int) bool {
-		parent, alive := parents[pid]
-		if !alive || pid == os.Getpid() {
+		s, alive := t[pid]
+		if !alive || pid == self {
 			return false
 		}
 		is, known := member[pid]
 		if !known {
 			member[pid] = false // should the table have a circle
-			is = marked.of(pid) || belongs(parent)
+			is = marked(process{pid, s.began}) || t[s.parent].began <= s.began && belongs(s.parent)
 			member[pid] = is
 		}
 		return is
 	}
-	for pid := range parents {
+	for pid, s := range t {
 		if belongs(pid) {
-			pids = append(pids, pid)
+			list = append(list, process{pid, s.began})
 		}
 	}
-	return pids
+	return list
 }
 
-// parents has every process that has not ended, with its parent.
-func parents() map[int]int {
+// look reads the table.
+func look() table {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil
 	}
-	list := make(map[int]int, len(entries))
+	list := make(table, len(entries))
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
 		if err != nil {
 			continue
 		}
-		if parent, _, alive := stateOf(pid); alive {
-			list[pid] = parent
+		if s, alive := stateOf(pid); alive {
+			list[pid] = s
 		}
 	}
 	return list
@@ -161,20 +194,34 @@ func parents() map[int]int {
 
 // stateOf reads /proc/PID/stat: "PID (NAME) STATE PARENT …", where the name may
 // hold anything; the 22nd word is when the process began.
-func stateOf(pid int) (parent int, began string, alive bool) {
+func stateOf(pid int) (s state, alive bool) {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
-		return 0, "", false
+		return s, false
 	}
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	if len(fields) < 20 || fields[0] == "Z" || fields[0] == "X" {
-		return 0, "", false
+		return s, false
 	}
-	parent, err = strconv.Atoi(fields[1])
-	return parent, fields[19], err == nil
+	s.parent, err = strconv.Atoi(fields[1])
+	if err != nil {
+		return s, false
+	}
+	s.began, err = strconv.ParseUint(fields[19], 10, 64)
+	return s, err == nil
 }
 
-func (s signs) of(pid int) bool {
+// of says whether a process is marked.
+func (s signs) of(p process) bool {
+	if !s.on(p.pid) {
+		return false
+	}
+	now, alive := stateOf(p.pid)
+	return alive && now.began == p.began
+}
+
+// on looks at whatever has the number now.
+func (s signs) on(pid int) bool {
 	if t := tagOn(pid); t != 0 && s.tag(t) {
 		return true
 	}

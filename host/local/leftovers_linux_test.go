@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -53,7 +54,7 @@ func TestFrozenAreKilled(t *testing.T) {
 		}
 		return marked
 	}})
-	if _, _, alive := stateOf(child); alive || looks < 2 {
+	if _, alive := stateOf(child); alive || looks < 2 {
 		t.Errorf("after %d looks the child is alive: %t", looks, alive)
 	}
 }
@@ -105,8 +106,55 @@ func TestTaggedAreKilled(t *testing.T) {
 		t.Errorf("%d were found", n)
 	}
 	for i, pid := range pids {
-		if _, _, alive := stateOf(pid); alive != (i == 1) {
+		if _, alive := stateOf(pid); alive != (i == 1) {
 			t.Errorf("process %d is alive: %t", i, alive)
 		}
+	}
+}
+
+// B-025: a number that another process has by now is left alone, whatever it was when it was
+// looked at.
+func TestNumbersOfOthers(t *testing.T) {
+	bystander := exec.Command("sleep", "1000")
+	if err := bystander.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = bystander.Process.Kill(), bystander.Wait() })
+	s, _ := stateOf(bystander.Process.Pid)
+	earlier := process{bystander.Process.Pid, s.began - 1}
+	if found := map[process]bool{}; freeze([]process{earlier}, found) || len(found) > 0 || kill([]process{earlier}) > 0 {
+		t.Error("a process that has ended is found")
+	}
+	if stopped(bystander.Process.Pid) {
+		t.Error("the process that has its number is frozen")
+	}
+	if err := bystander.Process.Signal(syscall.Signal(0)); err != nil {
+		t.Errorf("the process that has its number is killed: %v", err)
+	}
+	marked := signs{variable: func(string) bool { return true }, tag: func(Tag) bool { return true }}
+	if marked.of(earlier) {
+		t.Error("the mark of the process that has its number counts")
+	}
+	if now := (process{earlier.pid, s.began}); !marked.of(now) || !now.signal(syscall.SIGKILL) {
+		t.Error("the process itself is not found")
+	}
+}
+
+// B-025: a parent's number is another's where that began after the child.
+func TestFamilyByNumbers(t *testing.T) {
+	const host, marked, child, grandchild, stranger, strangersChild, own = 10, 20, 21, 22, 30, 31, 40
+	list := table{
+		1: {}, host: {1, 100}, own: {host, 300},
+		marked: {host, 200}, child: {marked, 200}, grandchild: {child, 900},
+		// The number 30 was that of a process that has ended; a marked one has it now.
+		stranger: {1, 800}, strangersChild: {stranger, 700},
+	}
+	var got []int
+	for _, p := range list.family(host, func(p process) bool { return p.pid == marked || p.pid == stranger || p.pid == host }) {
+		got = append(got, p.pid)
+	}
+	slices.Sort(got)
+	if want := []int{marked, child, grandchild, stranger}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
