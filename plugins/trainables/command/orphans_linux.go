@@ -9,6 +9,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/tunehost/tunehost/plugins/sdk/serve"
 )
 
 // Processes that leave their group (setsid, double fork) are handed to this
@@ -117,7 +119,7 @@ const leastLooks = 20
 func (c *childTable) kill(l *leftovers) (found int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	alone := len(c.known) == 0 // then whatever there is was some trial's
+	alone := len(c.known) == 0 && dedicated() // then whatever there is was some trial's
 	for _, pid := range c.orphans() {
 		if !alone && !l.killed[pid] && !l.owns(pid) {
 			continue
@@ -129,6 +131,11 @@ func (c *childTable) kill(l *leftovers) (found int) {
 	}
 	return found
 }
+
+// dedicated says that this process is a plugin's and nothing else. A program that runs the
+// trainable in its own process starts children of its own, which look like orphans if its
+// first thread has started them.
+func dedicated() bool { return os.Getenv(serve.CookieKey) == serve.CookieValue }
 
 // killAll kills a process and, if it leads one, its group.
 func killAll(pid int) {

@@ -3,9 +3,14 @@ package command
 import (
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+
+	"github.com/tunehost/tunehost/internal/toolchain"
+	"github.com/tunehost/tunehost/plugins/sdk/serve"
 )
 
 // B-025: the kernel ends programs whose plugin process was killed.
@@ -26,4 +31,32 @@ func TestHostDies(t *testing.T) {
 	eventually(t, "the program is gone", func() bool {
 		return !alive(t, run, "pid") || isZombie(pid) // adopted by this very process
 	})
+}
+
+// B-025: a program that runs the trainable in its own process has children of its own. They
+// are no trial's, though nothing tells whose they are; in a plugin's process they would be.
+func TestChildrenOfOthers(t *testing.T) {
+	toolchain.Programs(t, "setsid")
+	if err := train(t, sh("true"), newRun(t)); err != nil { // from now on orphans are adopted
+		t.Fatal(err)
+	}
+	out, err := exec.Command("sh", "-c", "cd /; env -i setsid sleep 1000 > /dev/null 2>&1 & echo $!").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(out)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
+	eventually(t, "the child is this process's", func() bool { return slices.Contains(children.orphans(), pid) })
+	none := childTable{known: map[int]bool{}}
+	if n := none.kill(&leftovers{group: pid - 1, trialID: "none", dir: "/no/dir", killed: map[int]bool{}}); n > 0 || isZombie(pid) {
+		t.Errorf("%d children of others were killed", n)
+	}
+	t.Setenv(serve.CookieKey, serve.CookieValue)
+	killLeftovers(pid-1, "none", "/no/dir")
+	if syscall.Kill(pid, 0) == nil {
+		t.Error("an orphan in a plugin's own process lives on")
+	}
 }
