@@ -3,6 +3,7 @@ package host
 import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/naming"
+	"github.com/tunehost/tunehost/host/steer"
 )
 
 // resets are the trials that have ended and shall run again (B-082).
@@ -40,7 +41,7 @@ func (s *session) retried() (map[core.TrialNo]bool, error) {
 		}
 		no := core.TrialNo(n)
 		if v := s.machine.View(no); v.State != core.Errored {
-			return nil, userError("--retry: %w", notFailed(s.trials.name(no), v))
+			return nil, userError("--retry: %w", steer.NotFailed(s.trials.name(no), v))
 		}
 		named[no] = true
 	}

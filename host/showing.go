@@ -17,6 +17,7 @@ import (
 	"github.com/tunehost/tunehost/host/report/files"
 	"github.com/tunehost/tunehost/host/report/jsonlines"
 	"github.com/tunehost/tunehost/host/report/terminal"
+	"github.com/tunehost/tunehost/host/steer"
 	"github.com/tunehost/tunehost/host/telling"
 	"github.com/tunehost/tunehost/host/view"
 )
@@ -301,7 +302,9 @@ func (s *session) listen(over <-chan struct{}) (stop func()) {
 		hide = func() {}
 	}
 	served := make(chan error, 1)
-	go func() { served <- control.Serve(l, &steering{s, over}) }()
+	go func() {
+		served <- control.Serve(l, &steer.Live{Facts: s.facts, Host: &looking{s, over}, Elapsed: s.running})
+	}()
 	return func() {
 		hide()
 		err := errors.Join(l.Close(), <-served)

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/tunehost/tunehost/core"
@@ -17,6 +16,7 @@ import (
 // trials knows what trials are called and where their files are.
 type trials struct {
 	*view.Subjects
+	facts      *view.Facts
 	machine    *core.Machine
 	experiment *config.Experiment
 	storage    storage.Dir
@@ -24,14 +24,15 @@ type trials struct {
 }
 
 func newTrials(x *view.State) *trials {
-	return &trials{Subjects: view.NewSubjects(x), machine: x.Machine, experiment: x.Config, storage: x.Facts.Dir,
-		seed: x.Seed}
+	return &trials{Subjects: view.NewSubjects(x), facts: x.Facts, machine: x.Machine, experiment: x.Config,
+		storage: x.Facts.Dir,
+		seed:    x.Seed}
 }
 
 func (t *trials) id(no core.TrialNo) string { return naming.ID(t.seed, uint32(no)) }
 
 // name is how messages speak of a trial.
-func (t *trials) name(no core.TrialNo) string { return fmt.Sprintf("trial %d (%s)", no, t.id(no)) }
+func (t *trials) name(no core.TrialNo) string { return t.facts.TrialName(no) }
 
 // start is what a trainable is told of an attempt.
 func (t *trials) start(a core.StartAttempt) *sdk.Trial {

@@ -13,6 +13,7 @@ import (
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/host/control"
 	"github.com/tunehost/tunehost/host/naming"
+	"github.com/tunehost/tunehost/host/steer"
 	"github.com/tunehost/tunehost/host/view/viewtest"
 	"github.com/tunehost/tunehost/plugins/sdk/serve"
 	"github.com/tunehost/tunehost/plugins/searchers/random"
@@ -213,7 +214,7 @@ func (s *steered) Retry(no uint32, fresh bool) error {
 
 func (s *steered) Pause(no *uint32, force bool) error {
 	if s.loses && !force {
-		return &control.LossError{What: "1 running trial has no checkpoint"}
+		return &steer.LossError{What: "1 running trial has no checkpoint"}
 	}
 	trial, all := target(no)
 	return s.apply(&core.PauseRequested{Trial: trial, All: all})

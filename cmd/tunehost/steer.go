@@ -11,6 +11,7 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/control"
+	"github.com/tunehost/tunehost/host/steer"
 	"github.com/tunehost/tunehost/host/view"
 )
 
@@ -60,7 +61,7 @@ they lose what they have done since their last: it says how much, and asks first
 // pause asks before anything is lost.
 func (a *app) pause(c *control.Client, trial string, force bool) error {
 	err := c.Pause(trial, force)
-	var loss *control.LossError
+	var loss *steer.LossError
 	if !errors.As(err, &loss) {
 		return err
 	}

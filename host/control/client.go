@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/tunehost/tunehost/host/steer"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/storage/nolink"
 	"github.com/tunehost/tunehost/host/untrusted"
@@ -26,11 +27,6 @@ var ErrNoHost = errors.New("no host is running this experiment; go on with `tune
 
 // maxAddress is longer than any address of a socket.
 const maxAddress = 4 << 10
-
-// LossError is a request that was not carried out because progress would be lost.
-type LossError struct{ What string }
-
-func (e *LossError) Error() string { return e.What }
 
 // timeout is how long the host may take for an answer, from the request's first byte to
 // the answer's last. Tests have a shorter one.
@@ -119,7 +115,7 @@ func (c *Client) Interrupt() error {
 }
 
 // Pause holds a trial, or for "" all of them. Where progress would be lost by that, it
-// does nothing and returns a [LossError], unless force is set.
+// does nothing and returns a [steer.LossError], unless force is set.
 func (c *Client) Pause(trial string, force bool) error {
 	_, err := c.ask(request{Pause: &pausing{target{trial}, force}})
 	return err
@@ -184,7 +180,7 @@ func (c *Client) ask(r request) (a answer, err error) {
 		return a, fmt.Errorf("the host answered nonsense: %s", untrusted.Line(err.Error(), 256))
 	}
 	if a.Loses {
-		return a, &LossError{untrusted.Line(a.Error, untrusted.MaxText)}
+		return a, &steer.LossError{What: untrusted.Line(a.Error, untrusted.MaxText)}
 	}
 	if a.Error != "" {
 		return a, errors.New(untrusted.Line(a.Error, untrusted.MaxText))

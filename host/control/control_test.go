@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/tunehost/tunehost/host/steer"
 	"github.com/tunehost/tunehost/host/storage"
 )
 
@@ -54,7 +55,7 @@ func (r *recorder) Stop(no *uint32) error { return r.note("stop %s", which(no)) 
 func (r *recorder) Pause(no *uint32, force bool) error {
 	err := r.note("pause %s", which(no))
 	if r.loses != "" && !force {
-		return &LossError{r.loses}
+		return &steer.LossError{What: r.loses}
 	}
 	return err
 }
@@ -212,7 +213,7 @@ func TestALossIsToldApart(t *testing.T) {
 	h := &recorder{loses: "12 iterations"}
 	d, _ := start(t, h)
 	c := dial(t, d)
-	var loss *LossError
+	var loss *steer.LossError
 	if err := c.Pause("", false); !errors.As(err, &loss) || loss.What != "12 iterations" {
 		t.Errorf("found %v", err)
 	}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"testing"
+
+	"github.com/tunehost/tunehost/host/steer"
 )
 
 // line is a connection: what was sent, and what was answered.
@@ -26,7 +28,7 @@ func (s *strict) Find(name string) (uint32, error) { return uint32(len(name)), n
 func (s *strict) Stop(*uint32) error               { s.asked++; return errNo }
 func (s *strict) Pause(_ *uint32, force bool) error {
 	if s.asked++; !force {
-		return &LossError{"all\nof it"}
+		return &steer.LossError{What: "all\nof it"}
 	}
 	return errNo
 }

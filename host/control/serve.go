@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/host/runtimedir"
+	"github.com/tunehost/tunehost/host/steer"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/storage/nolink"
 )
@@ -27,7 +28,7 @@ type Handler interface {
 	// Stop ends a trial, or, for nil, the experiment; Pause and Unpause
 	// likewise hold one or all.
 	Stop(trial *uint32) error
-	// Pause returns a [LossError] where progress would be lost, unless force is set.
+	// Pause returns a [steer.LossError] where progress would be lost, unless force is set.
 	Pause(trial *uint32, force bool) error
 	Unpause(trial *uint32) error
 	// Interrupt ends the host such that the experiment can go on later.
@@ -189,7 +190,7 @@ func (s *server) answer(line []byte) answer {
 }
 
 func failed(err error) answer {
-	var loss *LossError
+	var loss *steer.LossError
 	return answer{Error: err.Error(), Loses: errors.As(err, &loss)}
 }
 

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"time"
@@ -103,3 +104,6 @@ func (f *Facts) Changed() time.Time {
 
 // id is a trial's.
 func (f *Facts) id(no core.TrialNo) string { return naming.ID(f.Seed, uint32(no)) }
+
+// TrialName is how messages speak of a trial.
+func (f *Facts) TrialName(no core.TrialNo) string { return fmt.Sprintf("trial %d (%s)", no, f.id(no)) }

@@ -63,6 +63,8 @@ const lattice = `
 	host/loading     < STD, plugins/sdk, host/config, host/lockfile, host/nearest, host/plugin, host/plugin/…, host/report/files, host/storage
 	host/telling     < STD, core, core/stat, core/history, plugins/sdk, host/clock, host/deadlines, host/diskspace, host/hostlog, host/plugin, host/report, host/storage, host/storage/nolink, host/totals, host/view
 	host/view        < STD, core, core/…, plugins/sdk, host/clock, host/config, host/expr, host/lockfile, host/naming, host/nearest, host/report/jsontext, host/runfile, host/storage, host/storage/nolink, host/totals, host/view/importance
+	host/steer       < STD, core, plugins/sdk/space, host/config, host/points, host/view
+	host/control     < STD, golang.org/x/sys/…, host/runtimedir, host/steer, host/storage, host/storage/nolink, host/untrusted
 	host/report/terminal < ANY, core, host/untrusted, host/report, host/view
 	host/report/jsonlines < STD, host/report, host/view
 	host/report      < host/view

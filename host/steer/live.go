@@ -1,4 +1,4 @@
-package host
+package steer
 
 import (
 	"bytes"
@@ -9,42 +9,56 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/control"
-	"github.com/tunehost/tunehost/host/inbox"
-	"github.com/tunehost/tunehost/host/naming"
+	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/points"
+	"github.com/tunehost/tunehost/host/view"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// steering carries out what the user asks of a running experiment.
-type steering struct {
-	s *session
-	// over is closed when the loop has ended.
-	over <-chan struct{}
+// Host is the port to the host that runs an experiment: what its loop does for those who
+// steer. An error means that the loop has ended.
+type Host interface {
+	// Look calls f with the experiment as it stands between two events. f reads, waits for
+	// nothing and returns soon.
+	Look(f func(*view.State)) error
+	// Post has an event recorded and applied, and then calls f, before anything else happens.
+	Post(e core.Event, f func(*view.State)) error
+	// Fill completes a trial with what it asks for of the machine.
+	Fill(*core.Suggestion) error
 }
 
-var _ control.Handler = (*steering)(nil)
-
-// look calls f with the machine, between two steps of the loop.
-func (c *steering) look(f func(*core.Machine)) error {
-	seen := make(chan struct{})
-	c.s.inbox.Add([]inbox.News{{Query: func(m *core.Machine) { f(m); close(seen) }}})
-	select {
-	case <-seen:
-		return nil
-	case <-c.over:
-		return core.ErrFinished
-	}
+// Live carries out what a user asks of an experiment that a host in this process runs. Its
+// methods may be called by several goroutines; errors are for the user, in one line.
+type Live struct {
+	*view.Facts
+	Host Host
+	// Elapsed is the running time now.
+	Elapsed func() time.Duration
 }
 
-// Find implements control.Handler.
-func (c *steering) Find(name string) (no uint32, err error) {
-	failed := c.look(func(m *core.Machine) { no, err = naming.Find(name, c.s.file.Seed, m.Trials()) })
+// LossError is a request that was not carried out because progress would be lost.
+type LossError struct{ What string }
+
+// Error implements error.
+func (e *LossError) Error() string { return e.What }
+
+// look calls f with the machine.
+func (c *Live) look(f func(*core.Machine)) error {
+	return c.Host.Look(func(s *view.State) { f(s.Machine) })
+}
+
+// Find is the trial of a number or an id.
+func (c *Live) Find(name string) (no uint32, err error) {
+	failed := c.Host.Look(func(s *view.State) {
+		var found core.TrialNo
+		found, err = s.Find(name)
+		no = uint32(found)
+	})
 	return no, errors.Join(err, failed)
 }
 
-// Stop implements control.Handler.
-func (c *steering) Stop(trial *uint32) error {
+// Stop ends a trial, or, for nil, the experiment.
+func (c *Live) Stop(trial *uint32) error {
 	no, all := target(trial)
 	e := &core.StopRequested{Trial: no, All: all}
 	if !all {
@@ -57,8 +71,8 @@ func (c *steering) Stop(trial *uint32) error {
 	return c.postLast(e)
 }
 
-// Interrupt implements control.Handler: as Ctrl-C does.
-func (c *steering) Interrupt() error {
+// Interrupt ends the host such that the experiment can go on later, as Ctrl-C does.
+func (c *Live) Interrupt() error {
 	if err := c.unlessEnding(core.InterruptedByUser); err != nil {
 		return err
 	}
@@ -67,7 +81,7 @@ func (c *steering) Interrupt() error {
 
 // unlessEnding refuses to end an experiment in a way that would change nothing: what is
 // ending for good is not interrupted, and what is interrupted or fails is not stopped.
-func (c *steering) unlessEnding(as core.Outcome) error {
+func (c *Live) unlessEnding(as core.Outcome) error {
 	var ending core.Outcome
 	var forGood bool
 	if err := c.look(func(m *core.Machine) { ending, _ = m.Ending(); forGood = m.EndsForGood() }); err != nil {
@@ -83,15 +97,19 @@ func (c *steering) unlessEnding(as core.Outcome) error {
 		"when it has ended, `tunehost resume DIR` goes on with it", ending)
 }
 
-// Pause implements control.Handler.
-func (c *steering) Pause(trial *uint32, force bool) error {
+// Pause holds a trial, or, for nil, all of them. It returns a [LossError] where progress would
+// be lost, unless force is set.
+func (c *Live) Pause(trial *uint32, force bool) error {
 	no, all := target(trial)
 	var lost losses
-	if err := c.look(func(m *core.Machine) { lost = lossesOf(m, no, all, c.s.running()-time.Duration(m.Now())) }); err != nil {
+	if err := c.look(func(m *core.Machine) {
+		lost = lossesOf(m, no, all,
+			c.Elapsed()-time.Duration(m.Now()))
+	}); err != nil {
 		return err
 	}
-	if text := lost.text(c.s.trials.name); text != "" && !force {
-		return &control.LossError{What: text}
+	if text := lost.text(c.TrialName); text != "" && !force {
+		return &LossError{What: text}
 	}
 	e := &core.PauseRequested{Trial: no, All: all}
 	if all {
@@ -106,18 +124,18 @@ func canPause(v core.View) bool {
 	return v.State == core.Pending || v.State == core.Running && !v.Stopping && !v.Pausing
 }
 
-// Retry implements control.Handler (B-082).
-func (c *steering) Retry(trial uint32, fresh bool) error {
+// Retry runs a trial in ERROR again; fresh: in a new directory (B-082).
+func (c *Live) Retry(trial uint32, fresh bool) error {
 	no := core.TrialNo(trial)
 	var before, after core.View
 	if err := c.look(func(m *core.Machine) { before = m.View(no) }); err != nil {
 		return err
 	}
 	if before.State != core.Errored {
-		return notFailed(c.s.trials.name(no), before)
+		return NotFailed(c.TrialName(no), before)
 	}
-	c.s.inbox.Post(&core.TrialReset{Trial: no, Scratch: fresh, Fresh: fresh, Steered: true})
-	if err := c.look(func(m *core.Machine) { after = m.View(no) }); err != nil {
+	reset := &core.TrialReset{Trial: no, Scratch: fresh, Fresh: fresh, Steered: true}
+	if err := c.Host.Post(reset, func(s *view.State) { after = s.Machine.View(no) }); err != nil {
 		return err
 	}
 	if after.State == core.Errored && after.Attempt == before.Attempt {
@@ -126,16 +144,16 @@ func (c *steering) Retry(trial uint32, fresh bool) error {
 	return nil
 }
 
-// notFailed says why a trial is not run again.
-func notFailed(name string, v core.View) error {
+// NotFailed says why a trial is not run again.
+func NotFailed(name string, v core.View) error {
 	if v.NeverStarted {
 		return fmt.Errorf("%s has not failed: it never started; `tunehost resume DIR --unstarted` runs such trials", name)
 	}
 	return fmt.Errorf("%s is %s: only a trial in ERROR can be run again", name, v.State)
 }
 
-// Unpause implements control.Handler.
-func (c *steering) Unpause(trial *uint32) error {
+// Unpause lets a trial go on, or, for nil, all of them.
+func (c *Live) Unpause(trial *uint32) error {
 	no, all := target(trial)
 	e := &core.UnpauseRequested{Trial: no, All: all}
 	var paused, onHold bool
@@ -172,13 +190,13 @@ func anyPaused(m *core.Machine) bool {
 
 // postTo is post for a trial, unless the event would change nothing in it: a command must not
 // confirm what does not happen. Of what it would change something in, only tells the user.
-func (c *steering) postTo(e core.Event, no core.TrialNo, only string, fits func(core.View) bool) error {
+func (c *Live) postTo(e core.Event, no core.TrialNo, only string, fits func(core.View) bool) error {
 	var v core.View
 	if err := c.look(func(m *core.Machine) { v = m.View(no) }); err != nil {
 		return err
 	}
 	if !fits(v) {
-		return fmt.Errorf("%s %s: %s", c.s.trials.name(no), condition(v), only)
+		return fmt.Errorf("%s %s: %s", c.TrialName(no), condition(v), only)
 	}
 	return c.post(e)
 }
@@ -204,23 +222,22 @@ func target(trial *uint32) (no core.TrialNo, all bool) {
 }
 
 // post returns when the event is recorded and applied.
-func (c *steering) post(e core.Event) error {
-	c.s.inbox.Post(e)
-	return c.look(func(*core.Machine) {})
+func (c *Live) post(e core.Event) error {
+	return c.Host.Post(e, func(*view.State) {})
 }
 
 // postLast is post for what ends the experiment: where nothing runs, it has ended before
 // it can be looked at again.
-func (c *steering) postLast(e core.Event) error {
+func (c *Live) postLast(e core.Event) error {
 	if err := c.post(e); !errors.Is(err, core.ErrFinished) {
 		return err
 	}
 	return nil
 }
 
-// Add implements control.Handler (B-007).
-func (c *steering) Add(params []byte) (no uint32, err error) {
-	given, err := c.s.experiment.Given("params", params)
+// Add makes a trial of parameters, a JSON object, whole or partial (B-007).
+func (c *Live) Add(params []byte) (no uint32, err error) {
+	given, err := c.Config.Given("params", params)
 	if err != nil {
 		return 0, err
 	}
@@ -232,39 +249,32 @@ func (c *steering) Add(params []byte) (no uint32, err error) {
 }
 
 // complete makes a trial of a point that the user gave, perhaps in part.
-func (c *steering) complete(given space.Point) (g core.Suggestion, err error) {
-	e, seed := c.s.experiment, c.s.file.Seed
+func (c *Live) complete(given space.Point) (g core.Suggestion, err error) {
+	e, seed := c.Config, c.Seed
 	var index uint64
 	if err := c.look(func(m *core.Machine) { index = uint64(m.Trials()) }); err != nil {
 		return g, err
 	}
 	if g, err = points.Complete(e, seed, uint64(len(e.Points))+index, given); err == nil {
-		err = c.s.request(&g)
+		err = c.Host.Fill(&g)
 	}
 	return g, err
 }
 
 // give returns the number of the trial, or of the first of its runs.
-func (c *steering) give(e *core.TrialGiven) (no uint32, err error) {
-	added := make(chan struct{})
-	c.s.inbox.Add([]inbox.News{{Event: e},
-		{Query: func(m *core.Machine) {
-			first, _ := m.Runs(core.TrialNo(m.Trials() - 1))
-			no = uint32(first)
-			close(added)
-		}}})
-	select {
-	case <-added:
-		return no, nil
-	case <-c.over:
-		return 0, core.ErrFinished
-	}
+func (c *Live) give(e *core.TrialGiven) (no uint32, err error) {
+	err = c.Host.Post(e, func(s *view.State) {
+		first, _ := s.Machine.Runs(core.TrialNo(s.Trials() - 1))
+		no = uint32(first)
+	})
+	return no, err
 }
 
-// Clone implements control.Handler.
-func (c *steering) Clone(trial uint32, params []byte) (no uint32, err error) {
+// Clone makes a trial of another's parameters, but for those given, which starts from the
+// other one's newest checkpoint.
+func (c *Live) Clone(trial uint32, params []byte) (no uint32, err error) {
 	donor := core.TrialNo(trial)
-	given, err := c.s.experiment.Given("params", params)
+	given, err := c.Config.Given("params", params)
 	if err != nil {
 		return 0, err
 	}
@@ -278,12 +288,13 @@ func (c *steering) Clone(trial uint32, params []byte) (no uint32, err error) {
 	case err != nil:
 		return 0, err
 	case !saved:
-		return 0, fmt.Errorf("%s has no checkpoint to start from; add a trial with its parameters instead", c.s.trials.name(donor))
+		return 0, fmt.Errorf("%s has no checkpoint to start from; add a trial with its parameters instead",
+			c.TrialName(donor))
 	}
 	if slices.ContainsFunc(given, func(x float64) bool { return !math.IsNaN(x) }) {
 		g, err = c.changed(g.Params, given)
 	} else {
-		err = c.s.request(&g)
+		err = c.Host.Fill(&g)
 	}
 	if err != nil {
 		return 0, err
@@ -292,8 +303,8 @@ func (c *steering) Clone(trial uint32, params []byte) (no uint32, err error) {
 }
 
 // changed makes a trial of another's parameters, but for those given.
-func (c *steering) changed(params []byte, given space.Point) (g core.Suggestion, err error) {
-	p, err := c.s.encode(params)
+func (c *Live) changed(params []byte, given space.Point) (g core.Suggestion, err error) {
+	p, err := config.PointOf(c.Config.Space, params)
 	if err != nil {
 		return g, err
 	}
@@ -302,6 +313,6 @@ func (c *steering) changed(params []byte, given space.Point) (g core.Suggestion,
 			p[i] = x
 		}
 	}
-	c.s.experiment.Prune(p) // what was changed may leave others without a use
+	c.Config.Prune(p) // what was changed may leave others without a use
 	return c.complete(p)
 }
