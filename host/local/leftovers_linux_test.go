@@ -88,7 +88,7 @@ func TestTaggedAreKilled(t *testing.T) {
 		}
 		off := TagOf(mark).Wear()
 		out, err := exec.Command("sh", "-c", "env -i setsid sleep 1000 > /dev/null 2>&1 & echo $!").Output()
-		off()
+		off(0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,5 +156,36 @@ func TestFamilyByNumbers(t *testing.T) {
 	slices.Sort(got)
 	if want := []int{marked, child, grandchild, stranger}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// B-025: what else a program starts while a host of it wears the tag is not the host's.
+func TestTagIsForOne(t *testing.T) {
+	mark := NewMark(t.TempDir())
+	start := func() *exec.Cmd {
+		c := exec.Command("sleep", "1000")
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _, _ = c.Process.Kill(), c.Wait() })
+		return c
+	}
+	wear := TagOf(mark).Wear
+	off := wear()
+	early := start()
+	off(early.Process.Pid)
+	off = wear()
+	plugin, stranger := start(), start()
+	off(plugin.Process.Pid)
+	for name, c := range map[string]*exec.Cmd{"an earlier plugin": early, "the plugin": plugin} {
+		if tagOn(c.Process.Pid) != TagOf(mark) {
+			t.Errorf("%s has lost its tag", name)
+		}
+	}
+	if n := KillMarked(mark); n != 2 || tagOn(stranger.Process.Pid) != 0 {
+		t.Errorf("%d were killed, not 2", n)
+	}
+	if _, alive := stateOf(stranger.Process.Pid); !alive {
+		t.Error("the program's own child is killed with the host's")
 	}
 }

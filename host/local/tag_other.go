@@ -3,4 +3,4 @@
 package local
 
 // Wear does nothing: only Linux shows the limits of other processes.
-func (t Tag) Wear() (off func()) { return func() {} }
+func (t Tag) Wear() (off func(pid int)) { return func(int) {} }

@@ -65,9 +65,10 @@ type Config struct {
 	// Outlives: when the host is gone, the plugin ends by itself as soon as it
 	// has ended what it has started; it is not killed with the host.
 	Outlives bool
-	// Wear is called before the process is made, and what it returns after: what the
-	// host's process has in between, the plugin inherits. nil: nothing.
-	Wear func() (off func())
+	// Wear is called before the process is made, and what it returns after, with the
+	// process's id, or 0: what the host's process has in between, the plugin inherits.
+	// nil: nothing.
+	Wear func() (off func(pid int))
 }
 
 func (c *Config) title() string {

@@ -16,7 +16,7 @@ var starter = sync.OnceValue(func() chan<- start {
 		for s := range starts {
 			off := s.wear()
 			err := s.cmd.Start()
-			off()
+			off(pidOf(s.cmd))
 			s.done <- err
 		}
 	}()
@@ -25,13 +25,21 @@ var starter = sync.OnceValue(func() chan<- start {
 
 type start struct {
 	cmd  *exec.Cmd
-	wear func() (off func())
+	wear func() (off func(pid int))
 	done chan<- error
 }
 
-func spawn(cmd *exec.Cmd, wear func() (off func())) error {
+// pidOf is 0 where nothing has been started.
+func pidOf(cmd *exec.Cmd) int {
+	if cmd.Process == nil {
+		return 0
+	}
+	return cmd.Process.Pid
+}
+
+func spawn(cmd *exec.Cmd, wear func() (off func(pid int))) error {
 	if wear == nil {
-		wear = func() func() { return func() {} }
+		wear = func() func(int) { return func(int) {} }
 	}
 	done := make(chan error)
 	starter() <- start{cmd, wear, done}
