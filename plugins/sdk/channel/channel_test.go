@@ -154,6 +154,29 @@ func serveOne(t *testing.T) (path string, h *host, wait func()) {
 	return path, h, func() { <-done }
 }
 
+// Each line has an answer, since a program waits for one: blank lines too.
+func TestServeAnswersEachLine(t *testing.T) {
+	in := "\n" + "  \n" + "\t\r\n" + "x\n" + `{"metrics":{"a":3}}` + "\n" + " "
+	h, out := &host{}, &strings.Builder{}
+	if err := Serve(readWriter{strings.NewReader(in), out}, h); err != nil {
+		t.Fatal(err)
+	}
+	none := `{"error":"not a JSON object"}` + "\n"
+	answers := out.String()
+	if n := strings.Count(answers, "\n"); n != 6 || !strings.HasPrefix(answers, none+none+none+`{"error":"not JSON`) {
+		t.Errorf("%d answers: %s", n, answers)
+	}
+	if len(h.results) != 1 || len(h.rejected) != 5 {
+		t.Errorf("%d results, refused %q", len(h.results), h.rejected)
+	}
+}
+
+// readWriter is a connection of two halves.
+type readWriter struct {
+	io.Reader
+	io.Writer
+}
+
 func TestClient(t *testing.T) {
 	path, h, wait := serveOne(t)
 	c, err := Dial(path)

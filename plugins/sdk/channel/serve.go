@@ -2,7 +2,6 @@ package channel
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -19,7 +18,8 @@ type Handler interface {
 	Reject(line []byte, why error)
 }
 
-// Serve answers the lines of one connection until the program closes it.
+// Serve answers every line of one connection until the program closes it. A line
+// without an answer, be it blank, would leave the program waiting.
 func Serve(conn io.ReadWriter, h Handler) error {
 	lines := NewLines(bufio.NewReader(conn))
 	for {
@@ -29,9 +29,6 @@ func Serve(conn io.ReadWriter, h Handler) error {
 		}
 		if err != nil {
 			return err
-		}
-		if len(bytes.TrimSpace(line)) == 0 {
-			continue
 		}
 		if err := reply(conn, handle(line, cut, h)); err != nil {
 			return err
