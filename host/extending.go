@@ -23,20 +23,6 @@ func extension(d config.Change, now *config.Experiment) string {
 	return ""
 }
 
-// orExtend is how a change that is ignored could be taken.
-func orExtend(d config.Change, old, now *config.Experiment) string {
-	key, _, _ := strings.Cut(d.Key, ".")
-	switch why := otherAxes(old, now); {
-	case key == "space" && why != "":
-		return "; --extend does not take it: " + why
-	case extension(d, now) == "":
-		return ""
-	case key == "scheduler":
-		return "; --extend takes it when no trial is left to the old one"
-	}
-	return "; --extend takes it"
-}
-
 // extendable says whether what has happened so far could have happened under the new
 // searcher, scheduler and space, too: they are told all of it, as theirs.
 func (s *session) extendable() error {

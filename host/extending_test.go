@@ -103,6 +103,32 @@ func TestExtensionsAreWanted(t *testing.T) {
 	contains(t, seen.String(), "the change of searcher", "the change of space.x is ignored", "; --extend takes it")
 }
 
+// B-083: a file that an extension with --set has left behind is not called a change of the
+// user's: the warning says what was extended, when, and what to write; following it ends it.
+func TestFileBehindAnExtension(t *testing.T) {
+	o, seen := extend(t, extended, []string{"searcher={plugin: tpe, startup: 3}", "space.x={uniform: [-1, 2]}", "trials=20"}, tpe.Plugin)
+	finish(t, o)
+	seen.Reset()
+	o.Sets, o.Extend = nil, false
+	finish(t, o)
+	text := seen.String()
+	contains(t, text, "test.yaml:4:9: space.x was extended on ", ` to {"uniform":[-1,2]}, and the experiment goes on with that; here it still is {"uniform":[0,1]}: write x: {"uniform":[-1,2]} into the file`,
+		`test.yaml:5:1: searcher was extended on `, `write searcher: {"plugin":"tpe","startup":3} into the file`)
+	if strings.Contains(text, "is ignored") || strings.Contains(text, "--extend") || strings.Count(text, "searcher was extended") != 1 {
+		t.Error(text)
+	}
+	seen.Reset()
+	o.Sets = []string{"searcher=random"}
+	finish(t, o)
+	contains(t, seen.String(), "--set searcher=random: the change of searcher.plugin is ignored: an experiment goes on with what it was extended to on ")
+	seen.Reset()
+	o.Sets = []string{`searcher={"plugin":"tpe","startup":3}`, `space.x={"uniform":[-1,2]}`}
+	finish(t, o)
+	if strings.Contains(seen.String(), "extended") || strings.Contains(seen.String(), "ignored") {
+		t.Error(seen)
+	}
+}
+
 // B-083: a new parameter is no extension, and what is advised instead works: a new experiment that
 // knows all trials, with the value that they had.
 func TestNewParameterIsAdvisedRightly(t *testing.T) {

@@ -40,6 +40,13 @@ func (s *screenful) String() string {
 	return s.text.String()
 }
 
+// Reset forgets what was shown.
+func (s *screenful) Reset() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.text.Reset()
+}
+
 // await waits until a text is there.
 func (s *screenful) await(t *testing.T, text string) {
 	t.Helper()

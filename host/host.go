@@ -349,7 +349,11 @@ func goOn(o Options, e *config.Experiment, dir storage.Dir) (*session, error) {
 	}
 	changed := changes{}
 	if e != nil {
-		if changed, err = changesOf(recorded, e, o.Extend); err != nil {
+		past, err := pastOf(r, recorded)
+		if err != nil {
+			return nil, &UserError{err}
+		}
+		if changed, err = changesOf(past, e, o.Extend); err != nil {
 			return nil, err
 		}
 	}
@@ -374,35 +378,6 @@ func goOn(o Options, e *config.Experiment, dir storage.Dir) (*session, error) {
 		}
 		return s.open(moved || len(changed.taken) > 0)
 	})
-}
-
-// changes are what differs between the recorded file and today's (B-083).
-type changes struct {
-	taken   []string // as KEY=VALUE
-	ignored []string // as warnings
-	// extends: among those taken is what only an extension takes.
-	extends bool
-}
-
-func changesOf(old, now *config.Experiment, extend bool) (c changes, err error) {
-	for _, d := range config.Diff(old, now) {
-		if set := extension(d, now); extend && set != "" {
-			if c.extends = true; !slices.Contains(c.taken, set) {
-				c.taken = append(c.taken, set)
-			}
-			continue
-		}
-		switch d.Effect {
-		case config.Different:
-			return c, userError("%s: %s has changed (it was %s, now it is %s), so that this is another experiment than the one in its directory: "+
-				"begin it beside that one with --resume never, or give it another --name", d.Pos, d.Key, orNothing(d.Old), orNothing(d.New))
-		case config.Ignored:
-			c.ignored = append(c.ignored, fmt.Sprintf("%s: the change of %s is ignored: an experiment goes on with what it began with (%s)%s", d.Pos, d.Key, orNothing(d.Old), orExtend(d, old, now)))
-		case config.Taken:
-			c.taken = append(c.taken, d.Key+"="+orNull(d.New))
-		}
-	}
-	return c, nil
 }
 
 // orNull is what an override says of a key that is gone.

@@ -27,7 +27,8 @@ type Change struct {
 	// Old and New are JSON; nil: the key is not there.
 	Old, New []byte
 	Effect   Effect
-	// Pos is where the new value is, or the new file where it is gone.
+	// Pos is where the new value is, in the new file or in the argument that sets it;
+	// where it is gone, the map that had it, or the new file.
 	Pos Pos
 }
 
@@ -122,7 +123,7 @@ func compare(path string, a, b *node, effect Effect, otherwise Pos) []Change {
 		effect = Ignored // it decides like a scheduler
 	}
 	at := otherwise
-	if b != nil && b.pos.Line > 0 {
+	if b != nil && b.pos.written() {
 		at = b.pos
 	}
 	if a == nil || b == nil || a.kind != mapKind || b.kind != mapKind || strings.Count(path, ".") > 0 {
@@ -163,4 +164,11 @@ func (e *Experiment) Key(name string) []byte { return jsonOrNil(name, e.canonica
 // changes that are taken or ignored: same version, same objectives.
 func SameExperiment(old, now *Experiment) bool {
 	return !slices.ContainsFunc(Diff(old, now), func(c Change) bool { return c.Effect == Different })
+}
+
+// Same says whether a key, a path as in [Change], means the same in both.
+func Same(old, now *Experiment, key string) bool {
+	return !slices.ContainsFunc(Diff(old, now), func(c Change) bool {
+		return c.Key == key || strings.HasPrefix(c.Key, key+".") || strings.HasPrefix(key, c.Key+".")
+	})
 }

@@ -25,6 +25,15 @@ func (p Pos) String() string {
 	return p.File + ":" + strconv.Itoa(p.Line) + ":" + strconv.Itoa(p.Column)
 }
 
+// written: somebody wrote it, in a file or as an argument; defaults have other places.
+func (p Pos) written() bool { return p.Line > 0 || strings.HasPrefix(p.File, setPrefix) }
+
+// InFile says whether it is a place in a file, or the file, and not an argument.
+func (p Pos) InFile() bool { return !strings.HasPrefix(p.File, setPrefix) }
+
+// setPrefix begins the place of what is given beside the file.
+const setPrefix = "--set "
+
 // Error is one mistake.
 type Error struct {
 	Pos Pos

@@ -9,7 +9,7 @@ import (
 // override applies one KEY=VALUE to the tree: KEY is a path of names joined with
 // dots, VALUE is YAML, and null takes the key out. It has its own place in messages.
 func override(p *problems, root *node, set string) {
-	at := Pos{File: "--set " + clip(set)}
+	at := Pos{File: setPrefix + clip(set)}
 	path, text, ok := strings.Cut(set, "=")
 	if !ok || path == "" {
 		p.fail(at, "found %s, expected KEY=VALUE", quote(set))
