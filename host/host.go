@@ -3,6 +3,7 @@ package host
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -198,9 +199,22 @@ func (o *Options) ask(question string) (yes bool, err error) {
 // place is where the experiment is, or will be.
 func (o *Options) place(ctx context.Context, e *config.Experiment) (storage.Dir, error) {
 	if !mirror.IsURL(e.Storage) {
-		return storage.At(filepath.Join(e.Storage, e.Name))
+		dir, err := storage.At(filepath.Join(e.Storage, e.Name))
+		return dir, otherStorage(err)
 	}
 	return o.placeURL(ctx, mirror.Join(e.Storage, e.Name))
+}
+
+// otherStorage is an error of the place of an experiment, with what to do.
+func otherStorage(err error) error {
+	var place *storage.PlaceError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &place) && place.Do == "":
+		return userError("%w; choose another with --storage", err)
+	}
+	return &UserError{err}
 }
 
 func (o *Options) placeURL(ctx context.Context, url string) (storage.Dir, error) {
@@ -310,6 +324,9 @@ func (o *Options) unlessInterrupted(read func() (*config.Experiment, error)) (*c
 
 // mine refuses a directory in which somebody else decides what runs.
 func (o *Options) mine(dir storage.Dir) error {
+	if err := dir.Look(); err != nil {
+		return otherStorage(err)
+	}
 	if err := dir.Ours(); err != nil && !o.TrustDir {
 		return userError("%w; where that is meant to be, add --trust-dir", err)
 	}

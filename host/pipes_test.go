@@ -62,8 +62,13 @@ func TestStorageBelowAFile(t *testing.T) {
 	o, _ := quick(t, search("space: {x: {uniform: [0, 1]}}\ntrials: 1\n"))
 	for _, path := range []string{"/dev/null/x", "/dev/null"} {
 		o.Storage = path
-		text := refused(t, o)
-		contains(t, text, path, "/dev/null is not a directory")
+		_, err := Run(t.Context(), o)
+		var user *UserError
+		if !errors.As(err, &user) {
+			t.Fatalf("%v is not a mistake of the user's", err)
+		}
+		text := err.Error()
+		contains(t, text, path, "/dev/null is not a directory; choose another with --storage")
 		if strings.Contains(text, "\n") {
 			t.Errorf("%q is not one line", text)
 		}

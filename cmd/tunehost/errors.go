@@ -17,6 +17,7 @@ import (
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/nearest"
 	"github.com/tunehost/tunehost/host/runfile"
+	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
@@ -72,7 +73,8 @@ func mistake(err error) bool {
 		return !errors.Is(err, journal.ErrCorrupt)
 	}
 	var placed *nolink.Error
-	if errors.As(err, &placed) {
+	var place *storage.PlaceError
+	if errors.As(err, &placed) || errors.As(err, &place) {
 		return true
 	}
 	return fromFile(err) || errors.Is(err, runfile.ErrNone) || errors.Is(err, runfile.ErrFile) ||

@@ -71,6 +71,9 @@ func (j *journaling) read(at string, args []string) error {
 	if j.dir, err = storage.At(at); err != nil {
 		return err
 	}
+	if err := j.dir.Look(); err != nil {
+		return err
+	}
 	if !j.dir.Exists() {
 		return fmt.Errorf("%s: %w", args[0], runfile.ErrNone)
 	}

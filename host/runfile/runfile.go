@@ -140,7 +140,7 @@ func Read(d storage.Dir) (*File, *config.Experiment, error) {
 		return nil, nil, fmt.Errorf("%s: %w", d.Path(), ErrFile)
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, storage.Closed(Path(d), err)
 	}
 	r := &File{}
 	if err := json.NewDecoder(bytes.NewReader(text)).Decode(r); err != nil {
@@ -151,7 +151,7 @@ func Read(d storage.Dir) (*File, *config.Experiment, error) {
 	}
 	source, err := storage.ReadFile(d.Experiment(), maxBytes)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, storage.Closed(d.Experiment(), err)
 	}
 	e, err := r.Parse(source)
 	if err != nil {

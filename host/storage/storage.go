@@ -42,13 +42,14 @@ func withoutLinks(path string) (string, error) {
 		return "", notDir(path)
 	}
 	if err != nil && (!errors.Is(err, fs.ErrNotExist) || filepath.Dir(path) == path) {
-		return "", fmt.Errorf("%s: %w", path, reason(err))
+		return "", unreached(path, err)
 	}
 	if err == nil {
 		return real, nil
 	}
 	if _, err := os.Lstat(path); err == nil {
-		return "", fmt.Errorf("%s is a link that leads nowhere: remove it, or make the directory that it names", path)
+		return "", &PlaceError{Text: path + " is a link that leads nowhere",
+			Do: "remove it, or make the directory that it names"}
 	}
 	above, err := withoutLinks(filepath.Dir(path))
 	return filepath.Join(above, filepath.Base(path)), err
@@ -58,10 +59,18 @@ func withoutLinks(path string) (string, error) {
 func notDir(path string) error {
 	for at := path; filepath.Dir(at) != at; at = filepath.Dir(at) {
 		if info, err := os.Stat(at); err == nil && !info.IsDir() {
-			return fmt.Errorf("%s cannot be there: %s is not a directory", path, at)
+			return &PlaceError{Text: fmt.Sprintf("%s cannot be there: %s is not a directory", path, at), Err: syscall.ENOTDIR}
 		}
 	}
-	return fmt.Errorf("%s: %w", path, syscall.ENOTDIR)
+	return unreached(path, syscall.ENOTDIR)
+}
+
+// unreached is the error of a path that the system does not follow.
+func unreached(path string, err error) error {
+	if errors.Is(err, fs.ErrPermission) {
+		return Closed(path, err)
+	}
+	return &PlaceError{Text: fmt.Sprintf("%s: %v", path, reason(err)), Err: err}
 }
 
 // Path is absolute, and has no links.

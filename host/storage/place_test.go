@@ -1,0 +1,50 @@
+package storage
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What is in the way of a directory is a PlaceError, which commands call a mistake of the
+// user's.
+func TestPlaceOfNoDirectory(t *testing.T) {
+	dir := t.TempDir()
+	file, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(dir, "nowhere"), link); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		filepath.Join(file, "b"):                       "cannot be there: " + file + " is not a directory",
+		filepath.Join(link, "b"):                       link + " is a link that leads nowhere: remove it",
+		filepath.Join(dir, strings.Repeat("long", 99)): "file name too long",
+	} {
+		_, err := At(path)
+		isPlace(t, err, want)
+	}
+}
+
+// A path that a permission closes says which directory is closed, and why. Errors of
+// another kind stay as they are.
+func TestClosed(t *testing.T) {
+	dir := t.TempDir()
+	denied := &fs.PathError{Op: "open", Path: dir, Err: fs.ErrPermission}
+	isPlace(t, Closed(dir, denied), dir+": permission denied (the mode of "+dir+" is 0")
+	if err := Closed(dir, fs.ErrNotExist); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+func isPlace(t *testing.T, err error, want string) {
+	t.Helper()
+	var place *PlaceError
+	if !errors.As(err, &place) || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, not a PlaceError with %q", err, want)
+	}
+}
