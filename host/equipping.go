@@ -1,7 +1,6 @@
 package host
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -67,8 +66,7 @@ func (s *session) makeRequesting(t plugin.Trainer) (*training.Requesting, error)
 			"the trainable %q (%s) computes by itself what each trial needs, and here the file says it, too: take this out", ref.Name, ref.Pos)}}
 	}
 	limit := o.Limit(sdk.KindTrainable, ref, deadlines.Request)
-	open := func(ctx context.Context) (plugin.Trainer, error) { return o.Trainable(ctx, nil) }
-	return training.NewRequesting(ref.Name, t, open, limit), nil
+	return training.NewRequesting(ref.Name, t, o.FirstTrainable, limit), nil
 }
 
 // holdStates prepares for pauses whose state is held in memory (B-052). Where there

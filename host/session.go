@@ -26,6 +26,7 @@ import (
 	"github.com/tunehost/tunehost/host/loading"
 	"github.com/tunehost/tunehost/host/local"
 	"github.com/tunehost/tunehost/host/opening"
+	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/report/files"
 	"github.com/tunehost/tunehost/host/report/terminal"
 	"github.com/tunehost/tunehost/host/runfile"
@@ -179,7 +180,7 @@ func (s *session) float() {
 }
 
 func (s *session) keepLog(file io.Writer) {
-	s.screen = hostlog.NewScreen(s.options.Stderr, s.dir.Log())
+	s.screen = hostlog.NewScreen(s.options.Stderr, s.logPath())
 	var shown *hostlog.Screen
 	if s.options.Verbose > 0 && s.options.Stderr != nil {
 		shown = s.screen
@@ -441,7 +442,7 @@ func (s *session) encode(params []byte) (space.Point, error) {
 
 func (s *session) opener() *opening.Opener {
 	o := &opening.Opener{Experiment: s.experiment, Seed: s.file.Seed, Capacity: s.file.Capacity, Bundled: s.options.Plugins, Loader: s.loader, BaseDir: filepath.Dir(s.file.File),
-		Log: s.log, LogPath: s.dir.Log(), Clock: s.clock, Mark: s.mark, Timeout: s.options.CallTimeout, InProcess: s.options.inProcess, Direct: s.options.virtual && s.rig == nil,
+		Log: s.log, LogPath: s.logPath(), Clock: s.clock, Mark: s.mark, Timeout: s.options.CallTimeout, InProcess: s.options.inProcess, Direct: s.options.virtual && s.rig == nil,
 		Trusted: !s.options.virtual || s.rig != nil || s.options.Trust,
 		Run:     s.file.RunID, SnapshotEvery: cmp.Or(s.options.snapshotEvery, snapshots.Every)}
 	switch {
@@ -478,7 +479,18 @@ func (s *session) unlessInterrupted(err error) error {
 	if interrupted := s.options.opening.Err(); interrupted != nil {
 		return interrupted
 	}
+	if errors.Is(err, plugin.ErrGaveUp) {
+		return err // it failed, and nothing that the user has written did
+	}
 	return &UserError{err}
+}
+
+// logPath is where the log is kept; "" where none is.
+func (s *session) logPath() string {
+	if s.logFile == nil {
+		return ""
+	}
+	return s.dir.Log()
 }
 
 func (s *session) spec() (core.Spec, error) {

@@ -20,7 +20,7 @@ type Screen struct {
 	seen map[string]int
 }
 
-// NewScreen writes to out, and says where the rest can be read.
+// NewScreen writes to out, and says where the rest can be read; "": nowhere.
 func NewScreen(out io.Writer, logs string) *Screen {
 	return &Screen{out: out, logs: logs, seen: map[string]int{}}
 }
@@ -57,8 +57,16 @@ func (s *Screen) Accept(_ string, level hclog.Level, msg string, args ...any) {
 			fmt.Fprintf(s.out, "    %s\n", line)
 		}
 	case n == sameWarnings+1:
-		fmt.Fprintf(s.out, "%s: more of the same are in %s\n", word, s.logs)
+		fmt.Fprintf(s.out, "%s: more of the same are %s\n", word, s.rest())
 	}
+}
+
+// rest is where the lines are that are not shown.
+func (s *Screen) rest() string {
+	if s.logs == "" {
+		return "not shown"
+	}
+	return "in " + s.logs
 }
 
 // Fields of tracebacks. Where there is one without the lines of libraries, only that is

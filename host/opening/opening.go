@@ -162,19 +162,19 @@ func (o *Opener) supervision(kind sdk.Kind, ref config.PluginRef, h *Retelling, 
 		Name: fmt.Sprintf("%s %q", kind, ref.Name), Now: o.Clock.Now, History: h.Tell(to, traits),
 		Limit:     func(c deadlines.Call) time.Duration { return o.Limit(kind, ref, c) },
 		Watch:     func(c deadlines.Call, limit time.Duration) func() { return o.watch(kind, ref, c, limit) },
-		Restarted: o.restarted(),
+		Restarted: o.restarted("it is restarted with what it knew: "),
 		Forgot:    func(err error) { o.Log.Info("its snapshot is not used: " + err.Error()) },
 	}
 }
 
 // restarted tells the user of a failure, at length only where it is another one.
-func (o *Opener) restarted() func(error) {
+func (o *Opener) restarted(done string) func(error) {
 	said := ""
 	return func(err error) {
-		text := "it is restarted with what it knew: " + err.Error()
+		text := done + err.Error()
 		if text == said {
 			o.Log.Info(text)
-			text = "it is restarted with what it knew: the same has happened again"
+			text = done + "the same has happened again"
 		} else {
 			said = text
 		}
@@ -265,6 +265,17 @@ func (o *Opener) Trainable(ctx context.Context, devices []string) (plugin.Traine
 	return t, nil
 }
 
+// FirstTrainable starts a process of the trainable on which the experiment waits, and not
+// one trial alone: it is started again where it was killed meanwhile.
+func (o *Opener) FirstTrainable(ctx context.Context) (plugin.Trainer, error) {
+	ref, _, err := o.TrainableRef()
+	if err != nil {
+		return nil, err
+	}
+	return plugin.OpenAgain(ctx, fmt.Sprintf("%s %q", sdk.KindTrainable, ref.Name), o.restarted("it is started again: "),
+		func(ctx context.Context) (plugin.Trainer, error) { return o.Trainable(ctx, nil) })
+}
+
 // commandPlugin is the bundled trainable that runs the user's program.
 const commandPlugin = "command"
 
@@ -338,7 +349,7 @@ func (o *Opener) Open(ctx context.Context, h *Retelling, told, decided uint64) (
 	begin(func() { p.Searcher, errs[0] = o.Searcher(ctx, h, told, p.Searched) })
 	begin(func() { p.Scheduler, errs[1] = o.Scheduler(ctx, h, decided, p.Scheduled) })
 	if o.Experiment.Trainable != nil {
-		begin(func() { p.Trainer, errs[2] = o.Trainable(ctx, nil) })
+		begin(func() { p.Trainer, errs[2] = o.FirstTrainable(ctx) })
 	}
 	wait.Wait()
 	for _, err := range errs {

@@ -91,6 +91,23 @@ var ErrGaveUp = errors.New("the plugin failed too often")
 // Is makes errors.Is(err, ErrGaveUp) true.
 func (e *GaveUpError) Is(target error) bool { return target == ErrGaveUp }
 
+// OpenAgain opens a plugin, and opens it again where its process ends meanwhile, up to
+// [StrikesOut] times in all; then it returns a *[GaveUpError]. Somebody may have killed
+// the process, or the kernel for want of memory. All other failures are returned at once.
+func OpenAgain[T any](ctx context.Context, name string, restarted func(failure error),
+	open func(context.Context) (T, error)) (T, error) {
+	for failed := 1; ; failed++ {
+		p, err := open(ctx)
+		if FailureOf(err) != Crashed || ctx.Err() != nil {
+			return p, err
+		}
+		if failed == StrikesOut {
+			return p, &GaveUpError{Name: name, SameCall: true, Last: err}
+		}
+		restarted(err)
+	}
+}
+
 // kept is a plugin that is kept alive.
 type kept[T Instance] struct {
 	Supervision

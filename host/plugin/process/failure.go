@@ -20,7 +20,10 @@ import (
 func (p *Process) failure(f plugin.Failure, what string, cause error) *plugin.Error {
 	e := &plugin.Error{
 		Plugin: p.config.title(), Failure: f, What: what,
-		Tail: p.lastWords(), Log: p.config.LogPath, Err: cause,
+		Tail: p.lastWords(), Err: cause,
+	}
+	if exists(p.config.LogPath) { // a log that is not there explains nothing
+		e.Log = p.config.LogPath
 	}
 	if (f == plugin.NotStarted || f == plugin.Crashed) && p.runner.output.lacks() {
 		e.What += ": the system lets it start no more threads or processes (ulimit -u), or has no memory for them"
