@@ -77,6 +77,7 @@ func (b *builder) amounts(n *node, bundle int) map[string]string {
 func (b *builder) amountProgram(n *node) *expr.Program {
 	prg, err := expr.Compile(n.text, b.e.scope, expr.Any)
 	switch {
+	case err != nil && b.mentionsDropped(n.text):
 	case err == nil && len(prg.Uses()) > 0:
 		return b.program(n, b.e.scope, expr.Any)
 	case err != nil && strings.ContainsAny(n.text, "+*/()"):

@@ -19,12 +19,15 @@ type builder struct {
 	bad  map[string]bool // top-level keys with mistakes of form
 	// wrong are parameters that were told to be wrong.
 	wrong map[string]bool
+	// dropped are those of which the mistake leaves nothing: what else the file says of
+	// them is not told to be wrong.
+	dropped []string
 	// strict is the present reading of a file, not that of an older record.
 	strict bool
 }
 
 func build(p *problems, root *node, set *settings) *Experiment {
-	b := &builder{p, root, &Experiment{}, map[string]bool{}, map[string]bool{}, set.reading >= Reading}
+	b := &builder{p, root, &Experiment{}, map[string]bool{}, map[string]bool{}, nil, set.reading >= Reading}
 	b.shapes()
 	if root.kind != mapKind {
 		return b.e

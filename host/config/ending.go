@@ -128,6 +128,9 @@ func (b *builder) plateau(n *node) *Plateau {
 
 // failExpr tells a mistake of an expression at its place in the file.
 func (b *builder) failExpr(n *node, err error) {
+	if b.mentionsDropped(n.text) {
+		return
+	}
 	var e *expr.Error
 	if errors.As(err, &e) {
 		b.fail(n.at(e.Column), "%s", e.Msg)

@@ -103,6 +103,9 @@ func (b *builder) pointOther(e entry, name string, point space.Point, places map
 			return
 		}
 	}
+	if b.isDropped(name) {
+		return
+	}
 	b.fail(e.pos, "unknown parameter %s%s", quote(name), nearest.Hint(name, known))
 }
 

@@ -58,6 +58,7 @@ func (b *builder) space() {
 	decls := b.group(n, "", nil)
 	if len(decls) > maxParams {
 		b.fail(n.pos, "the space has %d parameters, the limit is %d", len(decls), maxParams)
+		b.bad["space"] = true
 		return
 	}
 	b.clashes(decls)
@@ -136,6 +137,7 @@ func (b *builder) constant(d decl) {
 func (b *builder) group(n *node, prefix string, whens []*node) (decls []decl) {
 	if own := n.get("when"); own != nil && prefix != "" {
 		if !b.isCondition(own) {
+			b.dropped = append(b.dropped, strings.TrimSuffix(prefix, "/"))
 			return nil
 		}
 		whens = append(slices.Clone(whens), own)
@@ -148,7 +150,12 @@ func (b *builder) group(n *node, prefix string, whens []*node) (decls []decl) {
 		if e.name == "when" && prefix != "" || !b.goodName(e) {
 			continue
 		}
-		decls = append(decls, b.member(e, prefix+e.name, whens)...)
+		before := len(b.errs)
+		list := b.member(e, prefix+e.name, whens)
+		if len(list) == 0 && len(b.errs) > before {
+			b.dropped = append(b.dropped, prefix+e.name)
+		}
+		decls = append(decls, list...)
 	}
 	return decls
 }

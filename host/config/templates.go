@@ -34,7 +34,7 @@ func (b *builder) templates() {
 // argument checks the placeholders of an argument of the command.
 func (b *builder) argument(n *node, names []string) {
 	known := func(name string) bool {
-		return slices.ContainsFunc(names, func(p string) bool { return p == name || strings.ReplaceAll(p, "/", ".") == name })
+		return b.isDropped(name) || slices.ContainsFunc(names, func(p string) bool { return p == name || strings.ReplaceAll(p, "/", ".") == name })
 	}
 	_, err := argv.Parse(n.text, known)
 	var unknown *argv.UnknownName
@@ -67,7 +67,7 @@ func (b *builder) template(n *node, names []string) {
 				return "", true
 			}
 		}
-		return "", false
+		return "", b.isDropped(name)
 	})
 	if e, ok := err.(*templateError); ok {
 		b.fail(n.at(e.column), "%s%s", e.msg, nearest.Hint(e.name, names))
