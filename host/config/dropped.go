@@ -29,6 +29,8 @@ var nameInside = regexp.MustCompile(`[\pL_][\pL\pN_]*(\.[\pL_][\pL\pN_]*)*`)
 // mentionsDropped says whether an expression has the name of such a parameter.
 func (b *builder) mentionsDropped(text string) bool {
 	plain := func(name string) bool { return b.isDropped(strings.TrimPrefix(name, "params.")) }
-	quoted := func(name string) bool { return strings.Contains(text, `"`+name+`"`) || strings.Contains(text, "'"+name+"'") }
+	quoted := func(name string) bool {
+		return strings.Contains(text, `"`+name+`"`) || strings.Contains(text, "'"+name+"'")
+	}
 	return slices.ContainsFunc(nameInside.FindAllString(text, -1), plain) || slices.ContainsFunc(b.dropped, quoted)
 }
