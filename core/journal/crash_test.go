@@ -184,7 +184,7 @@ func settle(t *testing.T, where string, fs *journaltest.FS, h *history) {
 	if err != nil || !opened.Clean {
 		t.Fatalf("%s: at the end: %+v, %v", where, opened, err)
 	}
-	if err := h.check(all, opened); err != nil || strings.Contains(strings.Join(fs.Names(), " "), ".tmp") {
+	if err := h.check(all, opened); err != nil || strings.Contains(strings.Join(fs.Names(), " "), "-tmp") {
 		t.Fatalf("%s: at the end: %v, files %v", where, err, fs.Names())
 	}
 }

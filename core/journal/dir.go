@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/tunehost/tunehost/internal/plainfile"
 )
@@ -185,13 +184,21 @@ func (f osFile) Length() (int64, error) {
 	return info.Size(), nil
 }
 
+// finalName is the name that a file has or, in the making, will have.
+func finalName(name string) string {
+	if base, ok := segmentInMaking(name); ok {
+		return base
+	}
+	return name
+}
+
 // Sync implements File.
 func (f osFile) Sync() error {
 	if err := syncData(f.File); err != nil {
 		return err
 	}
 	if removed(f.File) {
-		return GoneError(filepath.Join(f.dir.path, strings.TrimSuffix(filepath.Base(f.Name()), temporarySuffix)))
+		return GoneError(filepath.Join(f.dir.path, finalName(filepath.Base(f.Name()))))
 	}
 	return f.dir.there()
 }

@@ -16,10 +16,10 @@
 // # Files
 //
 // A journal is a directory of segments. A segment is named after its first event, 20 digits and ".tj", so that names
-// sort as events do: 00000000000000000001.tj. "NAME.tmp" is a segment in the making; Open removes left-over ones. A
-// segment comes to its name by rename, after its header has been synced, and the directory is synced before anything is
-// appended to it. So a named segment always has a whole header, and its existence says that all events before it are
-// durable.
+// sort as events do: 00000000000000000001.tj. A segment in the making is ".NAME.RUN.tunehost-tmp", with the
+// run id in base 32; Open removes left-over ones of its run, and no file of anybody else. A segment comes to its name by
+// rename, after its header has been synced, and the directory is synced before anything is appended to it. So a named
+// segment always has a whole header, and its existence says that all events before it are durable.
 //
 // All integers are little-endian. CRC means CRC-32C (Castagnoli). "CRC of run id and X" is the CRC of the sixteen bytes
 // of the run id followed by X, so that nothing of another run ever fits in.

@@ -1,6 +1,7 @@
 package journal_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"syscall"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/core/journal/journaltest"
+	"github.com/tunehost/tunehost/internal/plainfile"
 )
 
 // B-087: wherever the disk fills up, nothing recorded is damaged, and the same Append works once there is room.
@@ -203,15 +205,55 @@ func TestFullDiskLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-// What a death left of segments in the making goes; files of others stay.
+// B-155: what a death left of segments in the making goes; files of others stay, whatever their names are.
 func TestTemporariesAreRemoved(t *testing.T) {
 	fs := small(t, false)
-	fs.WriteBytes("00000000000000000099.tj.tmp", []byte("half"))
-	fs.WriteBytes("notes.tmp", []byte("mine"))
+	segment := "00000000000000000001.tj"
+	header := fs.ReadBytes(segment)[:64]
+	other := testRun
+	other[0]++
+	left := map[string][]byte{
+		plainfile.TemporaryOf(segment, testRun):                   []byte("half"),
+		plainfile.TemporaryOf("00000000000000000099.tj", testRun): {},
+		segment + ".tmp": header, // of an earlier version
+	}
+	mine := map[string][]byte{
+		"00000000000000000002.tj.tmp": header, // of another segment
+		"00000000000000000003.tj.tmp": []byte("mine"), "00000000000000000004.tj.tmp": {}, "notes.tmp": []byte("mine"),
+		plainfile.TemporaryOf(segment, other): []byte("mine"), plainfile.TemporaryOf("run.json", testRun): []byte("mine"),
+	}
+	for _, files := range []map[string][]byte{left, mine} {
+		for name, content := range files {
+			fs.WriteBytes(name, content)
+		}
+	}
 	_, _, err := journal.Open(fs, testOpts, nil)
 	must(t, err)
-	if fs.ReadBytes("00000000000000000099.tj.tmp") != nil || fs.ReadBytes("notes.tmp") == nil {
-		t.Errorf("files: %v", fs.Names())
+	for name := range left {
+		if fs.ReadBytes(name) != nil {
+			t.Errorf("%s is left", name)
+		}
+	}
+	for name, content := range mine {
+		if got := fs.ReadBytes(name); got == nil || !bytes.Equal(got, content) {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+// B-155: a user's copy of a whole segment, under the name that an earlier version gave to one in the making, stays.
+func TestCopyOfSegmentStays(t *testing.T) {
+	fs := small(t, false)
+	whole := fs.ReadBytes("00000000000000000001.tj")
+	fs.WriteBytes("00000000000000000001.tj.tmp", whole)
+	j, _, err := journal.Open(fs, testOpts, nil)
+	must(t, err)
+	for range 5 {
+		mustAppend(t, j, 9)
+	}
+	must(t, j.Close())
+	if !bytes.Equal(fs.ReadBytes("00000000000000000001.tj.tmp"), whole) {
+		t.Error("it is gone")
 	}
 }
 

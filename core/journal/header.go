@@ -15,7 +15,7 @@ const (
 	segmentMagic       = "TUNEJRNL"
 	segmentHeaderBytes = 64
 	segmentSuffix      = ".tj"
-	temporarySuffix    = ".tmp"
+	oldTemporarySuffix = ".tmp"
 	segmentNameDigits  = 20
 )
 
@@ -76,6 +76,12 @@ func decodeSegmentHeader(name string, first uint64, b []byte) (segmentHeader, er
 
 func segmentName(first uint64) string {
 	return fmt.Sprintf("%0*d%s", segmentNameDigits, first, segmentSuffix)
+}
+
+// IsSegment says whether a file called name is a segment of a journal.
+func IsSegment(name string) bool {
+	_, ok := parseSegmentName(name)
+	return ok
 }
 
 // parseSegmentName returns the first event of the segment called name, or false for other files.

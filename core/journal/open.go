@@ -95,13 +95,13 @@ func inspect(fs ReadFS, opts Options, replay Replay) (*walk, error) {
 
 // mend makes what was replayed durable, whatever the page cache told. A clean end says that it is; a segment without events is replaced anyway.
 func mend(fs FS, w *walk) error {
-	if err := removeTemporaries(fs); err != nil {
+	if err := removeTemporaries(fs, w.opened.RunID); err != nil {
 		return err
 	}
 	if w.opened.Clean || !w.lastHasEvents() {
 		return nil
 	}
-	file, err := newSegment(fs, segmentName(w.lastFirst), w.last)
+	file, err := newSegment(fs, segmentName(w.lastFirst), w.opened.RunID, w.last)
 	if err != nil {
 		return err
 	}

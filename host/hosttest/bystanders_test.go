@@ -51,7 +51,8 @@ checkpoint: {every: 2, keep: 2, pauses: memory}
 					"error.txt.tmp", "checkpoints/mine.tmp/model", "checkpoints/notes.old", "checkpoints/12/model",
 					"checkpoints/000900/model", "checkpoints/own/last/model", "checkpoints/restored/notes.txt", "export/mine/model")
 			}
-			b.Put(t, x.dir, "checkpoints/blobs/notes.txt", "checkpoints/blobs/ab/notes", "snapshots/mine-1", "journal/notes.txt", "journal/1.tmp", "trials/mine/a")
+			b.Put(t, x.dir, "checkpoints/blobs/notes.txt", "checkpoints/blobs/ab/notes", "snapshots/mine-1", "journal/notes.txt", "journal/1.tmp",
+				"journal/00000000000000000001.tj.tmp", "journal/00000000000000000900.tj.tmp", "trials/mine/a")
 			p.signal(t, syscall.SIGKILL)
 			<-p.exit
 			if len(ours(t, tmp)) == 0 {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
@@ -62,11 +63,11 @@ func (m *Mirror) pushJournal(ctx context.Context, tail string, size int64) error
 	return nil
 }
 
-// segments are the files of the record, in order.
+// segments are the files of the record, in order. Others in its folder are a user's, or in the making.
 func (m *Mirror) segments() (names []string, err error) {
 	list, err := nolink.ReadDir(m.dir.Journal())
 	for _, e := range list {
-		if e.Type().IsRegular() && filepath.Ext(e.Name()) != ".tmp" {
+		if e.Type().IsRegular() && journal.IsSegment(e.Name()) {
 			names = append(names, e.Name())
 		}
 	}

@@ -249,6 +249,32 @@ func TestSameMachine(t *testing.T) {
 	b.end()
 }
 
+// B-155: what a user has put beside the record is no part of it, and is not copied.
+func TestOthersBesideTheRecord(t *testing.T) {
+	t.Parallel()
+	u := shared(t)
+	a := on(t, u).begin()
+	names := []string{"0-notes.txt", "00000000000000000000.tj.tmp"} // both sort before the record
+	for _, name := range names {
+		a.do(os.WriteFile(filepath.Join(a.dir.Journal(), name), []byte("mine"), 0o600))
+	}
+	a.record("one")
+	a.end()
+	b := on(t, u).begin()
+	for _, name := range names {
+		if _, err := os.Lstat(filepath.Join(b.dir.Journal(), name)); err == nil {
+			t.Errorf("%s was copied", name)
+		}
+		if text, err := os.ReadFile(filepath.Join(a.dir.Journal(), name)); string(text) != "mine" {
+			t.Errorf("%s: %q %v", name, text, err)
+		}
+	}
+	if got := strings.Join(b.records(), " "); got != "one" {
+		t.Errorf("%q", got)
+	}
+	b.end()
+}
+
 // A model stays in the storage when its host starts anew, whatever its format is called.
 func TestExportsStay(t *testing.T) {
 	t.Parallel()

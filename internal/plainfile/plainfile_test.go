@@ -80,7 +80,7 @@ func TestTemporary(t *testing.T) {
 		t.Errorf("%v %v", list, err)
 	}
 	name := filepath.Base(Temporary(filepath.Join(dir, "run.json")))
-	for name, want := range map[string]bool{name: true, "x" + name: false, name + "x": false, "run.json.tmp": false, ".run.json.tunehost-tmp": false,
+	for name, want := range map[string]bool{name: true, TemporaryOf("a.tj", [16]byte{0: 7, 15: 255}): true, "x" + name: false, name + "x": false, "run.json.tmp": false, ".run.json.tunehost-tmp": false,
 		strings.ToLower(name): false} {
 		if IsTemporary(name) != want {
 			t.Errorf("%s: not %t", name, want)

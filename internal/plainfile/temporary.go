@@ -2,6 +2,7 @@ package plainfile
 
 import (
 	"crypto/rand"
+	"encoding/base32"
 	"errors"
 	"os"
 	"path/filepath"
@@ -10,14 +11,22 @@ import (
 
 // Temporary is the path of a file in the making that will have another's place. Nobody
 // else has it: a user's run.json.tmp is the user's.
-func Temporary(path string) string {
+func Temporary(path string) string { return temporaryWith(path, rand.Text()) }
+
+// TemporaryOf is like [Temporary] with an owner's random number in the name: the owner knows
+// its own files again.
+func TemporaryOf(path string, owner [16]byte) string {
+	return temporaryWith(path, base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(owner[:]))
+}
+
+func temporaryWith(path, text string) string {
 	dir, name := filepath.Split(path)
-	return dir + "." + name + "." + rand.Text() + ".tunehost-tmp"
+	return dir + "." + name + "." + text + ".tunehost-tmp"
 }
 
 var temporary = regexp.MustCompile(`^\..+\.[A-Z2-7]{26}\.tunehost-tmp$`)
 
-// IsTemporary says whether a file name was made by [Temporary].
+// IsTemporary says whether a file name was made by [Temporary] or [TemporaryOf].
 func IsTemporary(name string) bool { return temporary.MatchString(name) }
 
 // Replace puts a file with the content in the place of whatever has the name in a folder.

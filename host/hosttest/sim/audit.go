@@ -7,6 +7,7 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/coretest"
+	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/core/stat"
 	"github.com/tunehost/tunehost/host/view"
 )
@@ -214,7 +215,7 @@ func (b *books) leftovers() error {
 	return nil
 }
 
-func temporary(name string) bool { return len(name) > 4 && name[len(name)-4:] == ".tmp" }
+func temporary(name string) bool { return !journal.IsSegment(name) }
 
 // hashAction is a digest of what an action says.
 func hashAction(a core.Action) uint64 {
