@@ -153,6 +153,9 @@ func turn(ctx context.Context) func(*session, error) (Ended, error) {
 // ready begins an experiment, or takes up what it has left behind.
 func ready(ctx context.Context, o Options, e *config.Experiment) (s *session, err error) {
 	o.opening = ctx
+	if err := o.keepName(ctx, e); err != nil {
+		return nil, err
+	}
 	dir, err := o.place(ctx, e)
 	if err != nil {
 		return nil, err
@@ -273,14 +276,14 @@ func Abort() {
 }
 
 func load(o Options) (*config.Experiment, error) {
-	sets := o.Sets
+	options := []config.Option{config.WithSet(o.Sets...)}
 	if o.Storage != "" && !o.inMemory() {
-		sets = append(sets, "storage="+o.Storage)
+		options = append(options, config.WithFlag("storage", o.Storage))
 	}
 	if o.Name != "" {
-		sets = append(sets, "name="+o.Name)
+		options = append(options, config.WithFlag("name", o.Name))
 	}
-	e, err := o.read(config.WithSet(sets...))
+	e, err := o.read(options...)
 	if err != nil && o.opening != nil && o.opening.Err() != nil {
 		return nil, o.opening.Err()
 	}
@@ -364,8 +367,11 @@ func goOn(o Options, e *config.Experiment, dir storage.Dir) (*session, error) {
 	if err != nil {
 		return nil, &UserError{err}
 	}
-	changed := changes{}
+	changed, own := changes{}, ownership{}
 	if e != nil {
+		if own, err = ownedBy(r, e, dir); err != nil {
+			return nil, err
+		}
 		past, err := pastOf(r, recorded)
 		if err != nil {
 			return nil, &UserError{err}
@@ -378,14 +384,14 @@ func goOn(o Options, e *config.Experiment, dir storage.Dir) (*session, error) {
 		r.Extensions = append(r.Extensions, runfile.Extension{Overrides: len(r.Overrides), Time: time.Now().UTC()})
 	}
 	r.Overrides = append(r.Overrides, changed.taken...)
-	moved := o.remote != nil && e != nil && r.Move(e.File)
+	moved := (o.remote != nil && e != nil || own.moved) && r.Move(e.File)
 	now, err := r.Parse(recorded.Source)
 	if err != nil {
 		return nil, &UserError{err}
 	}
 	s := newSession(o, now)
 	return s.after(func() error { return s.occupy(dir) }, func() error {
-		for _, text := range changed.ignored {
+		for _, text := range slices.Concat(own.warnings, changed.ignored) {
 			s.log.Warn(text)
 		}
 		s.doubt(e)

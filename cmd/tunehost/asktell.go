@@ -23,7 +23,10 @@ With - the first line is the experiment, as JSON.
   {"best":true}`,
 		Example: `  tunehost asktell digits.yaml --storage none`,
 		Args:    wants(1, 1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := saysSomething(cmd.Flags(), "name", "storage"); err != nil {
+				return err
+			}
 			o.File, o.Stderr, o.Verbose, o.Plugins = args[0], a.err, 1, plugins
 			_, err := a.untilSignalled(host.NewExit(a.err), func(ctx context.Context) (host.Ended, error) {
 				return host.Ended{}, host.AskTell(ctx, a.in, a.out, o)

@@ -58,8 +58,11 @@ or the command line, 130 interrupted.`,
   tunehost run digits.yaml --set trials=200 --set scheduler.max=81 --name more
   tunehost run digits.yaml --set trials=200 --set searcher=tpe --extend`,
 		Args: wants(1, 1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			f.File = args[0]
+			if err := saysSomething(cmd.Flags(), "name", "storage"); err != nil {
+				return err
+			}
 			return a.drive(&f, func(ctx context.Context) (host.Ended, error) { return a.engine.run(ctx, f.Options) })
 		},
 	}
@@ -101,6 +104,18 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	trustDirFlag(flags, &f.Options)
 	f.again(flags)
 	jsonFlag(flags, &f.JSON, "print one JSON object a line for each event")
+}
+
+// saysSomething refuses flags that are given with nothing, as by a variable of a shell that is
+// not set: they would do nothing.
+func saysSomething(flags *pflag.FlagSet, names ...string) error {
+	for _, name := range names {
+		if f := flags.Lookup(name); f.Changed && f.Value.String() == "" {
+			what, _ := pflag.UnquoteUsage(f)
+			return usage("--%s is empty, expected a %s; leave --%s out for what the file says", name, what, name)
+		}
+	}
+	return nil
 }
 
 func acceptFlag(flags *pflag.FlagSet, o *host.Options) {

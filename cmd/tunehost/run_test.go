@@ -154,3 +154,15 @@ func TestTableKeepsWhatIsNoDetail(t *testing.T) {
 		}
 	}
 }
+
+// A flag that is given with nothing would do nothing.
+func TestEmptyFlags(t *testing.T) {
+	for _, flag := range []string{"--name", "--storage"} {
+		for _, command := range []string{"run", "asktell"} {
+			p := play(host.Ended{Outcome: core.Finished}, nil)
+			if exit := p.exit(command, "x.yaml", flag, ""); exit != 2 || !strings.Contains(p.err.String(), flag+" is empty, expected a ") {
+				t.Errorf("%s %s '': exit status %d: %s", command, flag, exit, p.err.String())
+			}
+		}
+	}
+}

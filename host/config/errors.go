@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,10 +27,13 @@ func (p Pos) String() string {
 }
 
 // written: somebody wrote it, in a file or as an argument; defaults have other places.
-func (p Pos) written() bool { return p.Line > 0 || strings.HasPrefix(p.File, setPrefix) }
+func (p Pos) written() bool { return p.Line > 0 || !p.InFile() }
 
 // InFile says whether it is a place in a file, or the file, and not an argument.
-func (p Pos) InFile() bool { return !strings.HasPrefix(p.File, setPrefix) }
+func (p Pos) InFile() bool { return !flagPlace.MatchString(p.File) }
+
+// flagPlace is the place of what a flag of the command line gives.
+var flagPlace = regexp.MustCompile(`^--(set|name|storage) `)
 
 // setPrefix begins the place of what is given beside the file.
 const setPrefix = "--set "

@@ -16,6 +16,9 @@ import (
 type Experiment struct {
 	// Name is the name given, or the file's base name without its ending.
 	Name string
+	// FormerName is the name that earlier versions gave it by default, where that is another
+	// one; "" where the file has a name.
+	FormerName string
 	// Seed is nil where the host draws one.
 	Seed *uint64
 	// Objectives are one or more; Single says that the file has `objective`.
@@ -296,6 +299,9 @@ func (e *Experiment) Has(key string) bool {
 	_, ok := e.find(key)
 	return ok
 }
+
+// Named says whether the file or the command line has a name.
+func (e *Experiment) Named() bool { return e.tree.has("name") }
 
 // PosOf is where a key is, or the file where it has none.
 func (e *Experiment) PosOf(key string) Pos {

@@ -187,14 +187,24 @@ var oneLog = &special{
 	},
 }
 
-const namePattern = `^[A-Za-z0-9_][A-Za-z0-9_.@+=, -]{0,199}$`
+// Letters are those of any script, with their marks. A name has at most maxExperimentName, since file
+// systems count bytes.
+const (
+	namePattern       = `^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.@+=, -]{0,199}$`
+	maxExperimentName = 200
+)
 
 var nameForm = regexp.MustCompile(namePattern)
 
-var experimentName = &scalar{expected: "letters, digits and _ . - only, at most 200, for the name of a directory",
-	ok: func(n *node) bool {
-		return n.kind <= textKind && nameForm.MatchString(n.text) && strings.TrimRight(n.text, " .") == n.text
-	},
+// isName says whether a text is the name of an experiment.
+func isName(text string) bool {
+	return len(text) <= maxExperimentName && nameForm.MatchString(text) && strings.TrimRight(text, " .") == text
+}
+
+var experimentName = &scalar{
+	expected: "a name for a directory: letters, digits, spaces and _ . - @ + = , of at most 200 bytes, " +
+		"with a letter, a digit or _ first and no space or . last",
+	ok:   func(n *node) bool { return n.kind <= textKind && isName(n.text) },
 	json: map[string]any{"type": []any{"string", "number", "boolean"}, "pattern": namePattern}, norm: asText}
 
 var version = &special{

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"unicode/utf8"
 )
 
 // Option changes how a file is read.
@@ -18,6 +20,16 @@ type settings struct {
 	sets        []string
 	noTrainable bool
 	reading     int
+	// flags are the sets that stand for a flag of the command line, with that flag.
+	flags map[string]string
+}
+
+// placeOf is what messages about a set name: what the user wrote.
+func (s *settings) placeOf(set string) string {
+	if flag, ok := s.flags[set]; ok {
+		return flag
+	}
+	return setPrefix + set
 }
 
 // Reading is the newest way to read a file. What a file says may come to mean something
@@ -37,6 +49,25 @@ func Recorded(reading int) Option {
 // dots, VALUE is YAML. Later ones win.
 func WithSet(sets ...string) Option {
 	return func(s *settings) { s.sets = append(s.sets, sets...) }
+}
+
+// WithFlag applies a flag of the command line over the file: the key of the same name has the
+// value, as a text.
+func WithFlag(key, value string) Option {
+	return func(s *settings) {
+		set := key + "=" + jsonText(value)
+		if s.flags == nil {
+			s.flags = map[string]string{}
+		}
+		s.sets, s.flags[set] = append(s.sets, set), "--"+key+" "+value
+	}
+}
+
+// jsonText is a text as it stands in a file, whatever is in it.
+func jsonText(text string) string {
+	var b bytes.Buffer
+	writeText(&b, text)
+	return b.String()
 }
 
 // WithoutTrainable takes files without a trainable, for asktell and simulate.
@@ -112,7 +143,7 @@ func Parse(name string, data []byte, options ...Option) (*Experiment, error) {
 	}
 	if root.kind == mapKind {
 		for _, s := range set.sets {
-			override(p, root, s)
+			override(p, root, s, set.placeOf(s))
 		}
 	}
 	e := build(p, root, &set)
@@ -122,22 +153,37 @@ func Parse(name string, data []byte, options ...Option) (*Experiment, error) {
 	e.File, e.Source, e.Overrides, e.tree, e.Warnings = name, data, set.sets, root, p.warnings.tidy()
 	if e.Name == "" {
 		e.Name = baseName(name)
+		e.FormerName = formerName(name, e.Name)
 	}
 	return e, nil
 }
 
 // baseName makes the name of an experiment from that of its file.
 func baseName(file string) string {
+	return nameOf(file, func(r rune) bool { return nameForm.MatchString("_" + string(r)) })
+}
+
+// formerName is the name that earlier versions made, which took letters and digits of ASCII
+// alone; "" where it is the same.
+func formerName(file, now string) string {
+	ascii := func(r rune) bool { return r < utf8.RuneSelf && nameForm.MatchString("_"+string(r)) }
+	if former := nameOf(file, ascii); former != now {
+		return former
+	}
+	return ""
+}
+
+func nameOf(file string, keeps func(rune) bool) string {
 	base := filepath.Base(strings.ReplaceAll(file, `\`, "/"))
 	base = strings.TrimSuffix(base, filepath.Ext(base))
 	clean := strings.Map(func(r rune) rune {
-		if nameForm.MatchString("_" + string(r)) {
+		if keeps(r) {
 			return r
 		}
 		return '_'
 	}, base)
 	clean = strings.TrimRight(clean, " .")
-	if !nameForm.MatchString(clean) {
+	if !isName(clean) {
 		return "experiment"
 	}
 	return clean

@@ -8,8 +8,8 @@ import (
 
 // override applies one KEY=VALUE to the tree: KEY is a path of names joined with
 // dots, VALUE is YAML, and null takes the key out. It has its own place in messages.
-func override(p *problems, root *node, set string) {
-	at := Pos{File: setPrefix + clip(set)}
+func override(p *problems, root *node, set, place string) {
+	at := Pos{File: clip(place)}
 	path, text, ok := strings.Cut(set, "=")
 	if !ok || path == "" {
 		p.fail(at, "found %s, expected KEY=VALUE", quote(set))
