@@ -338,6 +338,11 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%s: %.200v", name, err)
 		}
 	}
+	points := base + "points:\n" + many(50_000, "  - {x: 0.%d}\n")
+	want := `the file has more than 10000 keys, most of them below "points", where each name in each entry is one: write fewer entries`
+	if _, err := Parse("x.yaml", []byte(points)); err == nil || !strings.HasSuffix(err.Error(), ": "+want) {
+		t.Errorf("points: %v", err)
+	}
 	if _, err := Load(t.TempDir()); err == nil || !strings.Contains(err.Error(), "directory") {
 		t.Errorf("a directory: %v", err)
 	}

@@ -137,7 +137,8 @@ func (r *reader) pos(t *token.Token) Pos {
 
 // limits refuses input that is too deep or too big for the parser.
 func (r *reader) limits(tokens token.Tokens) *Error {
-	var flow, keys, marks, line int
+	var flow, keys, marks, line, inSection int
+	section := ""
 	for _, t := range tokens {
 		if t.Position != nil && t.Position.Line != line {
 			line, marks = t.Position.Line, 0
@@ -149,6 +150,10 @@ func (r *reader) limits(tokens token.Tokens) *Error {
 			flow--
 		case token.MappingValueType:
 			keys++
+			inSection++
+			if k := t.Prev; k != nil && k.Position != nil && k.Position.Column == 1 {
+				section, inSection = k.Value, 0
+			}
 		case token.SequenceEntryType, token.MappingKeyType:
 			marks++
 		case token.TagType, token.AnchorType:
@@ -159,10 +164,19 @@ func (r *reader) limits(tokens token.Tokens) *Error {
 			return &Error{r.pos(t), fmt.Sprintf("nested more than %d deep", maxDepth)}
 		}
 		if keys > maxKeys {
-			return &Error{r.pos(t), fmt.Sprintf("more than %d keys", maxKeys)}
+			return &Error{r.pos(t), tooManyKeys(section, inSection)}
 		}
 	}
 	return nil
+}
+
+// tooManyKeys says where the keys are: whoever writes a list of maps does not think of keys.
+func tooManyKeys(section string, inSection int) string {
+	text := fmt.Sprintf("the file has more than %d keys", maxKeys)
+	if inSection > maxKeys/2 {
+		text += fmt.Sprintf(", most of them below %.64q, where each name in each entry is one: write fewer entries", section)
+	}
+	return text
 }
 
 func tooIndented(t *token.Token) bool {

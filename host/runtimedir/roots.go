@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 )
 
@@ -35,16 +36,22 @@ func of(shared string) string { return filepath.Join(shared, "tunehost-"+strconv
 
 func fitting(roots []string) (short []string) {
 	for _, r := range roots {
-		if len(r) <= maxRoot && !slices.Contains(short, r) {
+		if usable(r, maxRoot) && !slices.Contains(short, r) {
 			short = append(short, r)
 		}
 	}
 	return short
 }
 
-// shortTemp is a temporary directory whose path is short.
+// usable says whether sockets in a folder have paths that are short enough, and that a
+// plugin can announce: its handshake is one line, with a | between its fields.
+func usable(path string, most int) bool {
+	return len(path) <= most && !strings.ContainsAny(path, "|\r\n")
+}
+
+// shortTemp is a temporary directory whose path is usable.
 func shortTemp() string {
-	if dir := os.TempDir(); len(dir)+len("/tunehost-0123456789") <= maxRoot {
+	if dir := os.TempDir(); usable(dir, maxRoot-len("/tunehost-0123456789")) {
 		return dir
 	}
 	return "/tmp"

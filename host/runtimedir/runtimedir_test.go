@@ -190,6 +190,21 @@ func TestPathsAreShort(t *testing.T) {
 }
 
 // A home that the user has removed is made again.
+// A plugin announces its socket in a line, between bars: a path with either is not used.
+func TestPathsCanBeAnnounced(t *testing.T) {
+	for _, name := range []string{"a\nb", "a|b", "a\rb"} {
+		t.Setenv("XDG_RUNTIME_DIR", "")
+		t.Setenv("TMPDIR", "/"+name)
+		places := runtimePlaces()
+		if all := strings.Join(append(places.roots, places.otherwise), ""); strings.ContainsAny(all, "|\r\n") {
+			t.Errorf("%q: %q", name, all)
+		}
+		if len(places.roots) == 0 {
+			t.Errorf("%q: nothing is left", name)
+		}
+	}
+}
+
 func TestRemovedUnderneath(t *testing.T) {
 	testplace.Alone(t)
 	f := make1(t)

@@ -125,11 +125,17 @@ func AppendValue(values []byte, name string, value any) []byte {
 	return append(values, '}')
 }
 
-// Iteration reads a count: a whole number from 1 to 2^53.
+// Iteration reads a count: a whole number from 1 to below 2^53. What is read as 2^53 may
+// have been written as 2^53+1.
 func Iteration(value any) (uint64, error) {
 	v, ok := value.(float64)
-	if !ok || v != math.Trunc(v) || v < 1 || v > sdk.MaxIteration {
+	switch {
+	case !ok:
 		return 0, errors.New("iteration is not a whole number from 1")
+	case v >= sdk.MaxIteration:
+		return 0, fmt.Errorf("iteration is beyond %d", uint64(sdk.MaxIteration-1))
+	case v != math.Trunc(v) || v < 1: // also what is no number
+		return 0, fmt.Errorf("iteration %v is not a whole number from 1", v)
 	}
 	return uint64(v), nil
 }

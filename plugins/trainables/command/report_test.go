@@ -368,7 +368,10 @@ func TestPrintedIterations(t *testing.T) {
 	}{
 		{"0 1 2", `[1{"reported_iteration":0} 2{"reported_iteration":1} 3{"reported_iteration":2}]`, "1 is added", 0},
 		{"1 2 5", `[1 2 5]`, "", 0},
-		{"1.5 2", `[1{"reported_iteration":1.5} 2]`, "not a whole number", 0},
+		{"1.5 2", `[1{"reported_iteration":1.5} 2]`, "iteration 1.5 is not a whole number from 1; from here on results are counted", 0},
+		{"-5", `[1{"reported_iteration":-5}]`, "iteration -5 is not a whole number from 1", 0},
+		{"9007199254740991 9007199254740993", `[9007199254740991 9007199254740992{"reported_iteration":9007199254740992}]`,
+			"iteration is beyond 9007199254740991", 0},
 		{"4 5", `[5{"reported_iteration":4} 6{"reported_iteration":5}]`, "1 is added", 4}, // it counts from 0, and went on after 3
 		{"5 6", `[5 6]`, "", 4},
 		{"1 2", `[1 2]`, "", 4}, // it began anew

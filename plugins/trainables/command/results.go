@@ -137,7 +137,7 @@ func (r *results) number(res *sdk.Result, odd *float64) {
 	case r.uncounted || odd == nil && said == 0:
 		res.Iteration = 0
 	case odd != nil && *odd != 0:
-		r.uncounted, topic = true, "it is not a whole number from 1"
+		r.uncounted, topic = true, uncountable(*odd)
 	default:
 		topic = r.follow(res)
 	}
@@ -154,6 +154,12 @@ func (r *results) number(res *sdk.Result, odd *float64) {
 	if topic != "" {
 		r.hint("iteration", "%s; result.jsonl keeps what was reported as %s", topic, reportedIteration)
 	}
+}
+
+// uncountable says why a number that was printed is no iteration.
+func uncountable(odd float64) string {
+	_, err := channel.Iteration(odd)
+	return fmt.Sprintf("it reports what is no iteration: %v; from here on results are counted one by one", err)
 }
 
 // reportedIteration is the value that keeps what the program called an iteration.
