@@ -210,6 +210,7 @@ for bad in ['garbage', '[]', '{}', '{"metrics":{}}', '{"metrics":3}', '{"metrics
     a = ask(bad)
     assert list(a) == ["error"], (bad[:80], a)
 f.write('\n' + '{"metrics":{"accuracy":0.7}}\n' * 2); f.flush()   # an empty line, and two at once
+assert list(json.loads(f.readline())) == ["error"]
 assert f.readline() == f.readline() == '{"decision":"continue"}\n'
 f.write('{"metrics":{"accuracy":0.8}}\n'); f.flush()   # leaves without listening
 `), run)
