@@ -19,6 +19,7 @@ import (
 	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/consulting"
+	"github.com/tunehost/tunehost/host/control"
 	"github.com/tunehost/tunehost/host/diskspace"
 	"github.com/tunehost/tunehost/host/engine"
 	"github.com/tunehost/tunehost/host/hostlog"
@@ -153,6 +154,9 @@ func (s *session) occupy(dir storage.Dir) (err error) {
 		if s.lock, err = journal.LockDir(dir.Path(), s.clock.Now()); err != nil {
 			return &UserError{err}
 		}
+	}
+	if err := control.Vacant(dir); err != nil {
+		return &UserError{err}
 	}
 	f, err := nolink.OpenFile(dir.Log(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -62,10 +63,32 @@ func Listen() (l net.Listener, remove func(), err error) {
 // Announce says in the experiment's directory where the host listens; hide takes
 // it back.
 func Announce(d storage.Dir, l net.Listener) (hide func(), err error) {
+	if err := Vacant(d); err != nil {
+		return nil, err
+	}
 	if err := storage.WriteFile(d.Control(), []byte(l.Addr().String()+"\n")); err != nil {
 		return nil, err
 	}
-	return func() { _ = nolink.Remove(d.Control()) }, nil
+	return func() {
+		if Vacant(d) == nil {
+			_ = nolink.Remove(d.Control())
+		}
+	}, nil
+}
+
+// Vacant is an error where somebody else's file is in the place of the one that says where
+// a host listens. What a host left that was killed is none (B-155).
+func Vacant(d storage.Dir) error {
+	text, err := nolink.ReadFile(d.Control(), maxAddress)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case filepath.IsAbs(string(text)) && strings.HasSuffix(string(text), "/control\n") && strings.Count(string(text), "\n") == 1:
+		return nil
+	}
+	return fmt.Errorf("%s has no address of a host: tunehost has a file of that name; move it away", d.Control())
 }
 
 // acceptPause is how long nobody is listened to for want of file descriptors.

@@ -185,7 +185,7 @@ func newHome(where places) (*home, error) {
 	}
 	h, err := makeHome(root)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, os.Remove(root))
 	}
 	h.alone = errors.Join(errs...)
 	return h, nil
@@ -211,13 +211,20 @@ func makeHome(root string) (*home, error) {
 		err = mark(path)
 	}
 	if err != nil {
-		_ = empty(path)
+		unmake(path)
 		if lock != nil {
 			_ = lock.Close()
 		}
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return &home{path: path, lock: lock}, nil
+}
+
+// unmake removes a folder that has no more than a marker. It opens nothing: that there are
+// no descriptors left may be why the folder is of no use.
+func unmake(path string) {
+	_ = os.Remove(filepath.Join(path, marker))
+	_ = os.Remove(path)
 }
 
 // freshDir makes a folder with a short name that is taken by nobody.

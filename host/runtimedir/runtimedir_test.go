@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/tunehost/tunehost/internal/testplace"
@@ -220,5 +221,32 @@ func TestRemovedUnderneath(t *testing.T) {
 	}
 	if _, err := os.Stat(g.Path()); err != nil {
 		t.Error(err)
+	}
+}
+
+// A folder that could not be locked is removed without a descriptor, and with it the root
+// that was made for it.
+func TestHalfMadeHomeIsRemoved(t *testing.T) {
+	root := t.TempDir()
+	if err := os.Chmod(root, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var was syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &was); err != nil {
+		t.Fatal(err)
+	}
+	none := was
+	none.Cur = 0
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &none); err != nil {
+		t.Fatal(err)
+	}
+	_, err := newHome(places{[]string{filepath.Join(root, "user")}, root})
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &was); err != nil {
+		t.Fatal(err)
+	}
+	left, errL := filepath.Glob(filepath.Join(root, "*", "*"))
+	others, errO := filepath.Glob(filepath.Join(root, "tunehost-*"))
+	if err == nil || errL != nil || errO != nil || len(left)+len(others) > 0 {
+		t.Errorf("%v; left %v %v", err, left, others)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/tunehost/tunehost/host/ours"
+	"github.com/tunehost/tunehost/internal/plainfile"
 )
 
 // Doubts are what may go wrong in a directory that a host is about to work in, each a
@@ -39,6 +40,9 @@ func (d Dir) shared() error {
 		info, err := os.Lstat(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
+		}
+		if err == nil && !info.IsDir() {
+			err = fmt.Errorf("%s is %s and no directory of its own: put the experiment's in its place", path, plainfile.KindOf(info.Mode()))
 		}
 		if err == nil {
 			err = ours.Check(path, info)
