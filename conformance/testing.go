@@ -66,3 +66,12 @@ func Process(config process.Config) Open {
 		return p, nil
 	}
 }
+
+// Warm starts a plugin and ends it, outside of the deadline of any check. A WASM module is
+// compiled when it is started for the first time, which can take longer than a check may.
+// What is wrong with the plugin, the checks say.
+func Warm(ctx context.Context, open Open) {
+	if p, err := open(ctx); err == nil {
+		_ = p.Close()
+	}
+}

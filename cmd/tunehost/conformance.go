@@ -213,6 +213,7 @@ func (a *app) checks(
 	sum := summary{Plugin: s.name, Kind: s.kind}
 	view := a.viewOf(chosen, asJSON)
 	var printed error
+	conformance.Warm(ctx, s.open)
 	err := conformance.Run(ctx, s.kind, s.open, o, func(r conformance.Result) {
 		if ctx.Err() != nil {
 			return // it did not come to its end

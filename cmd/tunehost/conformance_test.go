@@ -96,6 +96,10 @@ func TestConformanceProcesses(t *testing.T) {
 func TestConformanceWASM(t *testing.T) {
 	const share = 12
 	module := sandboxtest.Build(t, "../../host/plugin/sandbox/testdata/twin")
+	warm := sandboxtest.Process(t, sandbox.Config{Kind: sdk.KindSearcher, Name: "random", Path: module,
+		Cache: sandboxtest.Cache(t), Grants: sandbox.Grants{Env: []string{"SEARCHER"}}})
+	warm.Env = append(warm.Env, "SEARCHER=random")
+	conformance.Warm(t.Context(), conformance.Process(warm))
 	for n, i := range plugins.Infos() {
 		if i.Kind == sdk.KindTrainable {
 			continue
