@@ -99,8 +99,8 @@ func (x *examination) modes() {
 	}
 }
 
-// leastRoom is what a host should find free.
-const leastRoom = 64 << 20
+// littleRoom is worth a word.
+const littleRoom = 64 << 20
 
 func (x *examination) room() {
 	var fs unix.Statfs_t
@@ -108,12 +108,22 @@ func (x *examination) room() {
 		x.bad("disk", "%v", err)
 		return
 	}
+	x.roomOf(fs)
+}
+
+// roomOf says what is free. A host waits only once nothing is, and not for an amount.
+func (x *examination) roomOf(fs unix.Statfs_t) {
 	free := float64(fs.Bavail) * float64(fs.Bsize)
-	if free < leastRoom {
-		x.bad("disk", "only %s are free: a host would wait for more", sizeText(free))
-		return
+	switch {
+	case free == 0:
+		x.bad("disk", "nothing is free: a host waits until there is room")
+	case fs.Files > 0 && fs.Ffree == 0:
+		x.bad("disk", "%s are free, but no file can be made (no inode is free): a host waits until one can be made", sizeText(free))
+	case free < littleRoom:
+		x.well("disk", "only %s are free: a host works until they are used up, and then waits until there is room", sizeText(free))
+	default:
+		x.well("disk", "%s are free", sizeText(free))
 	}
-	x.well("disk", "%s are free", sizeText(free))
 }
 
 // sizeText is a number of bytes as people read it.

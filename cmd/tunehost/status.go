@@ -109,8 +109,8 @@ func nextSteps(s *view.Status, ownPlugins bool) (list []string) {
 	}
 	if (s.State == view.Interrupted || s.State == core.Failed.String()) && !outOfTime {
 		next := "`tunehost resume " + dir + "` goes on"
-		if s.Counts[core.Running] > 0 {
-			next += "; what was RUNNING starts from its last checkpoint"
+		if from := s.Restarts(); from != "" {
+			next += "; what was RUNNING " + from
 		}
 		if ownPlugins && s.State == core.Failed.String() {
 			next += "; with --accept-plugins once a plugin is repaired"

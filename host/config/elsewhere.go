@@ -48,6 +48,14 @@ func (o *object) elsewhere(name string) string {
 // whole says whether o is the file itself.
 func (o *object) whole() bool { return len(o.keys) > 0 && o.keys[0].name == "version" }
 
+// toWrite says what to write for a missing key that has one right value.
+func (o *object) toWrite(name string) string {
+	if name == "version" && o.whole() {
+		return ": write version: 1"
+	}
+	return ""
+}
+
 // within are the keys of the file that have a key of this name.
 func within(name string) string {
 	var homes []string

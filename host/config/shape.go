@@ -91,7 +91,7 @@ func (o *object) check(p *problems, n *node) {
 		case o.like != "":
 			p.fail(n.pos, "key %s is missing, expected a map such as %s", quote(name), o.like)
 		default:
-			p.fail(n.pos, "key %s is missing", quote(name))
+			p.fail(n.pos, "key %s is missing%s", quote(name), o.toWrite(name))
 		}
 	}
 }

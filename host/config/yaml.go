@@ -108,9 +108,22 @@ func (r *reader) syntax(err error) *Error {
 	var s *yaml.SyntaxError
 	if errors.As(err, &s) && s.GetToken() != nil {
 		pos := r.pos(s.GetToken())
-		return &Error{pos, oneLine("not YAML: " + s.GetMessage() + r.pastedAt(pos))}
+		return &Error{pos, oneLine("not YAML: " + s.GetMessage() + r.pastedAt(pos) + r.tabAt(pos))}
 	}
 	return r.whole("not YAML: %s", oneLine(err.Error()))
+}
+
+// tabAt says what to write instead of a tab at the beginning of a line.
+func (r *reader) tabAt(pos Pos) string {
+	lines := strings.Split(r.text, "\n")
+	if pos.Line < 1 || pos.Line > len(lines) {
+		return ""
+	}
+	line := lines[pos.Line-1]
+	if indent := line[:len(line)-len(strings.TrimLeft(line, " \t"))]; !strings.Contains(indent, "\t") {
+		return ""
+	}
+	return "; indent with spaces, YAML takes no tab there"
 }
 
 // pastedAt says what to write where a line that is not YAML has code of another tuner.

@@ -26,6 +26,8 @@ type Status struct {
 	// NeverStarted is how many of the TERMINATED were ended before they had ever
 	// started.
 	NeverStarted int
+	// Resumable is how many of the RUNNING have a checkpoint, from which they go on.
+	Resumable int
 	// Paused: the user has paused it, or all that is left of it; nothing goes on
 	// before the user says so, whether a host runs it or not.
 	Paused bool
@@ -83,6 +85,7 @@ func (s *State) Standing() Status {
 	for _, state := range States {
 		x.Counts[state] = m.Count(state)
 	}
+	x.Resumable = resumable(m)
 	if ending, why := m.Ending(); ending != 0 && outcome == 0 {
 		x.Ending, x.Cause = ending.String(), why
 	}
@@ -93,6 +96,35 @@ func (s *State) Standing() Status {
 		x.NoBest = NoValue(m, x.Objective.Metric)
 	}
 	return x
+}
+
+// resumable counts the running trials that have a checkpoint.
+func resumable(m *core.Machine) (n int) {
+	running := m.Count(core.Running)
+	for no := core.TrialNo(m.Trials()); no > 0 && running > 0; no-- {
+		if m.State(no-1) != core.Running {
+			continue
+		}
+		running--
+		if len(m.Checkpoints(no-1)) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// Restarts says of the trials that run from where they start when a host goes on; "" where
+// none runs.
+func (s *Status) Restarts() string {
+	switch running := s.Counts[core.Running]; {
+	case running == 0:
+		return ""
+	case s.Resumable == 0:
+		return "starts from the beginning: it has no checkpoint"
+	case s.Resumable < running:
+		return "starts from its last checkpoint, or from the beginning where it has none"
+	}
+	return "starts from its last checkpoint"
 }
 
 // leave is what becomes of an experiment whose host has gone before it ended: it is

@@ -55,11 +55,22 @@ func (p *Process) notExecuted(err error) string {
 		return name + " is not a program; " +
 			"a script needs a first line such as #!/usr/bin/env python3, or a plugin.yaml with a command"
 	case !errors.As(err, &cause):
-		return err.Error()
+		return err.Error() + limitOf(err)
 	case errors.Is(err, fs.ErrNotExist) && exists(name):
 		return name + ": the program that its #! line names is not there"
 	}
-	return cause.Op + " " + name + ": " + cause.Err.Error()
+	return cause.Op + " " + name + ": " + cause.Err.Error() + limitOf(err)
+}
+
+// limitOf names the limit that has let a program not start; "" where none has.
+func limitOf(err error) string {
+	switch {
+	case errors.Is(err, syscall.EMFILE):
+		return "; raise the limit of open files (ulimit -n)"
+	case errors.Is(err, syscall.EAGAIN):
+		return "; raise the limit of processes (ulimit -u)"
+	}
+	return ""
 }
 
 func exists(file string) bool {

@@ -196,9 +196,18 @@ func isPanic(text string) bool {
 	return strings.HasPrefix(text, "panic: ") || strings.HasPrefix(text, "fatal error: ")
 }
 
+// inWords is the last word of a Go program that the system lets start no thread, for
+// people.
+func inWords(text string) string {
+	if text == "fatal error: newosproc" {
+		return "fatal error: it could start no thread; raise the limit of processes (ulimit -u)"
+	}
+	return text
+}
+
 // parseLine reads hclog's JSON where it is that, and takes all else as text.
 func parseLine(raw []byte) Line {
-	plain := Line{Text: string(raw)}
+	plain := Line{Text: inWords(string(raw))}
 	if isPanic(plain.Text) {
 		plain.Level = "error"
 	}

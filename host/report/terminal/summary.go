@@ -116,7 +116,7 @@ func (s *summary) bestTrial() {
 		return
 	}
 	s.item("best", fmt.Sprintf("%s by %s (%s)",
-		s.paint.paint(bold, clean(s.Status.Objective.Metric)+" "+number(best.Value, 6)), bestName(best), clean(best.Trial.ID)))
+		s.paint.paint(bold, clean(s.Status.Objective.Metric)+" "+number(best.Value, 6)), bestName(best), clean(best.Trial.ID))+failedNote(best))
 	params := readParams(best.Trial.Params)
 	name := 0
 	for _, p := range params {
@@ -126,6 +126,14 @@ func (s *summary) bestTrial() {
 		s.item("", pad(p.name, name, false)+"  "+p.text)
 	}
 	s.item("files", s.shown(best.Trial.Dir))
+}
+
+// failedNote says of the best trial that it has failed after it had reported its value.
+func failedNote(best *view.Ranked) string {
+	if best.Runs > 1 || best.Trial.State != core.Errored {
+		return ""
+	}
+	return ", which has failed later"
 }
 
 // front lists the Pareto front.
@@ -342,7 +350,7 @@ func (s *summary) left() string {
 	unmade := st.Planned - st.Made
 	switch {
 	case st.State == "interrupted" && st.Counts[core.Running] > 0: // it was left at once
-		return "go on; what ran starts from its last checkpoint"
+		return "go on; what ran " + st.Restarts()
 	case st.State == "interrupted" || st.State == "failed":
 		return "go on where it stopped"
 	case st.Planned < 0:

@@ -210,6 +210,7 @@ func TestSummaries(t *testing.T) {
 			e.Status.Best = nil
 		}
 		if name == "summary_interrupted" {
+			e.Status.Resumable = e.Status.Counts[core.Running]
 			e.Status.State, e.Status.Cause = "interrupted", core.Cause{Kind: core.CauseInterrupted}
 		}
 		var out bytes.Buffer

@@ -187,6 +187,8 @@ func (c *clues) text(line []byte, where string) {
 func (c *clues) embedded(line []byte, at int) {
 	end := bytes.LastIndexByte(line, '}')
 	switch {
+	case line[0] == '[' && json.Valid(line):
+		c.add(c.rankOf(line), "a line of stdout is a JSON list, and must be an object alone, without [ ]: %s", snippet(line))
 	case end > at && json.Valid(line[at:end+1]):
 		c.add(c.rankOf(line), "a line of stdout has JSON with other text around it, and must be the object alone: %s", snippet(line))
 	case at == 0 && end < 0 && (len(line) == 1 || bytes.IndexByte(line, '"') > 0):

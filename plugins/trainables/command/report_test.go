@@ -431,6 +431,7 @@ func TestHints(t *testing.T) {
 		`echo '{"accuracy": np.float64(0.9)}'`:                 "np.float64",
 		`echo '{"accuracy": 0.9 0.8}'`:                         "at column 18",
 		`echo 'INFO: {"accuracy": 0.9}'`:                       "other text around it",
+		`echo '[{"accuracy": 0.9}]'`:                           "is a JSON list, and must be an object alone",
 		`printf '{\n  "accuracy": 0.9\n}\n'`:                   "over several lines",
 		`echo 'Epoch 3: accuracy: 0.93'`:                       `metrics: {accuracy: 'accuracy: ([-+.0-9eE]+)'}`,
 		`echo 'Test Accuracy = 93.1%'`:                         `metrics: {accuracy: 'Accuracy = ([-+.0-9eE]+)'}`,

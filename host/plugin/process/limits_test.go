@@ -1,0 +1,25 @@
+package process
+
+import (
+	"errors"
+	"io/fs"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// A program that a limit keeps from starting is said with the limit.
+func TestLimitsAreNamed(t *testing.T) {
+	for limit, err := range map[string]error{"ulimit -n": syscall.EMFILE, "ulimit -u": syscall.EAGAIN} {
+		got := (&Process{}).notExecuted(&fs.PathError{Op: "fork/exec", Path: "/proc/self/exe", Err: err})
+		if !strings.HasSuffix(got, "("+limit+")") {
+			t.Errorf("%v: %s", err, got)
+		}
+	}
+	if got := limitOf(errors.New("another")); got != "" {
+		t.Error(got)
+	}
+	if line := parseLine([]byte("fatal error: newosproc")); line.Level != "error" || !strings.HasSuffix(line.Text, "(ulimit -u)") {
+		t.Errorf("%+v", line)
+	}
+}
