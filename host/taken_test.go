@@ -8,7 +8,8 @@ import (
 )
 
 // B-080: what is taken away or cut while a host runs is said in one line, and the run does
-// not end well, also where nothing of it was needed any more.
+// not end well, also where nothing of it was needed any more. One trial does it, for what is
+// put back would be taken away again by the next.
 func TestTakenAway(t *testing.T) {
 	for what, c := range map[string]struct{ do, want string }{
 		"trials removed":  {"rm -rf ../../trials", "trials was removed or moved away"},
@@ -32,7 +33,7 @@ func TestTakenAway(t *testing.T) {
 version: 1
 objective: {metric: score, mode: max}
 trainable:
-  command: [sh, -c, 'echo "{{\"score\": {x}}}"; `+c.do+`']
+  command: [sh, -c, 'echo "{{\"score\": {x}}}"; if mkdir ../../../once; then `+c.do+`; fi']
 space: {x: {uniform: [0, 1]}}
 trials: `+trials+`
 concurrency: 1
