@@ -369,7 +369,7 @@ func goOn(o Options, e *config.Experiment, dir storage.Dir) (*session, error) {
 	}
 	changed, own := changes{}, ownership{}
 	if e != nil {
-		if own, err = ownedBy(r, e, dir); err != nil {
+		if own, err = o.ownedBy(r, e, dir); err != nil {
 			return nil, err
 		}
 		past, err := pastOf(r, recorded)

@@ -23,12 +23,14 @@ type ownership struct {
 // ownedBy refuses a file whose name by default is that of another file's experiment: its user
 // would see results of the other one as his. A file that was moved or renamed, or that is on
 // another machine, goes on. Who writes the name means that experiment, and is told whose it is.
-func ownedBy(r *runfile.File, e *config.Experiment, dir storage.Dir) (ownership, error) {
+func (o *Options) ownedBy(r *runfile.File, e *config.Experiment, dir storage.Dir) (ownership, error) {
 	now, err := filepath.Abs(e.File)
 	if err != nil || sameFile(now, r.File) || sameFile(now, dir.Experiment()) || !isPlain(now) {
 		return ownership{}, err
 	}
-	there := isPlain(r.File)
+	// What was fetched began with a file of another machine: a file of that path on this one
+	// says nothing.
+	there := isPlain(r.File) && (o.remote == nil || !o.remote.fetched)
 	switch {
 	case there && brought(dir.Path(), r.File, now), !there && stem(r.File) == stem(now):
 		return ownership{moved: true}, nil

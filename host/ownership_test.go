@@ -139,3 +139,19 @@ func TestFlagsInMessages(t *testing.T) {
 		}
 	}
 }
+
+// With storage elsewhere, another file of the same machine is refused, and a file on another
+// machine goes on, whatever has the path there that the file had.
+func TestOwnershipElsewhere(t *testing.T) {
+	url := "file://" + t.TempDir()
+	machine(t)
+	o, _ := elsewhere(t, url, saving)
+	first, second := as(t, o, "a/q.yaml", false), as(t, o, "b/q.yaml", false)
+	finish(t, first)
+	contains(t, refused(t, second), "this experiment belongs to "+first.File)
+	machine(t)
+	ended := finish(t, second)
+	if got := recordedFile(t, ended.Dir); got != second.File {
+		t.Errorf("programs are looked for beside %s", got)
+	}
+}

@@ -28,6 +28,8 @@ type remote struct {
 	lease   *mirror.Lease
 	mirror  *mirror.Mirror
 	running *mirror.Running
+	// fetched: another host, perhaps on another machine, was the last to go on with it.
+	fetched bool
 }
 
 // firstLook is how long the beginning of an experiment waits for the storage, and
@@ -129,6 +131,7 @@ func (o *Options) bring(ctx context.Context, r *remote, dir storage.Dir) error {
 	if err := setAside(dir); err != nil {
 		return err
 	}
+	r.fetched = true
 	o.tell("fetching " + r.store.URL() + " to " + dir.Path())
 	return mirror.Fetch(ctx, r.store, dir)
 }
