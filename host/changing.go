@@ -54,12 +54,15 @@ func (p past) outdated(file *config.Experiment, key string) bool {
 type changes struct {
 	taken   []string // as KEY=VALUE
 	ignored []string // as warnings
+	program string   // the warning of another program; "" of the same
 	// extends: among those taken is what only an extension takes.
 	extends bool
 }
 
 func changesOf(p past, file *config.Experiment, extend bool) (c changes, err error) {
-	for _, d := range config.Diff(p.now(), file) {
+	diff := config.Diff(p.now(), file)
+	c.program = reprogrammed(diff)
+	for _, d := range diff {
 		if set := extension(d, file); extend && set != "" {
 			c.extends = true
 			c.take(set)

@@ -394,6 +394,9 @@ func goOn(o Options, e *config.Experiment, dir storage.Dir) (*session, error) {
 		for _, text := range slices.Concat(own.warnings, changed.ignored) {
 			s.log.Warn(text)
 		}
+		if changed.program != "" {
+			s.log.Warn(changed.program)
+		}
 		s.doubt(e)
 		s.file = r
 		if changed.extends {
