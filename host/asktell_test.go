@@ -197,7 +197,7 @@ func TestAskTellMistakes(t *testing.T) {
 		{`{"report":true,"metrics":{"value":1}}`, "neither a trial's id nor its number"},
 		{`{"report":0}`, "no metrics"},
 		{`{"report":0,"metrics":{"value":"low"}}`, "not a number"},
-		{`{"report":0,"metrics":{"value":1},"iteration":1.5}`, "iteration is not"},
+		{`{"report":0,"metrics":{"value":1},"iteration":1.5}`, "iteration 1.5 is not"},
 		{`{"report":0,"metrics":{"value":1},"checkpoint":"here"}`, `unknown key "checkpoint"`},
 		{`{"report":0,"metrics":{"loss":1}}`, `the metric "value" is missing, which the objective needs`},
 		{`{"tell":0,"metrics":{"loss":1}}`, `the metric "value" is missing`},

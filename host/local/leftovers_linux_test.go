@@ -20,7 +20,8 @@ func TestFrozenAreKilled(t *testing.T) {
 	toolchain.Programs(t, "setsid")
 	// The shell is marked; what it starts has no environment, and a session of its own.
 	shell := exec.Command("sh", "-c", "env -i setsid sleep 1000 & echo $!; wait")
-	shell.Env = append(shell.Environ(), MarkVariable+"=/x/frozen#1")
+	mark := MarkVariable + "=/x/frozen#" + strconv.Itoa(os.Getpid()) // of no earlier run that was cut off
+	shell.Env = append(shell.Environ(), mark)
 	out, err := shell.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -43,7 +44,7 @@ func TestFrozenAreKilled(t *testing.T) {
 	})
 	looks := 0
 	killFamily(signs{tag: func(Tag) bool { return false }, variable: func(variable string) bool {
-		marked := variable == MarkVariable+"=/x/frozen#1"
+		marked := variable == mark
 		if marked {
 			looks++
 		}

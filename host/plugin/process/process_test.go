@@ -35,11 +35,13 @@ func TestSuite(t *testing.T) {
 func TestNotAPlugin(t *testing.T) {
 	for program, says := range map[string]string{
 		"bad-garbage": `cannot be used: wrote "hello world" on stdout where the handshake should be`,
-		"bad-exit":    "exited with status 7 before the handshake: it is not a tunehost plugin, or it failed to start; its last output: no module named numpy; its log: /logs/x",
+		"bad-exit": "exited with status 7 before the handshake: it is not a tunehost plugin, or it failed to " +
+			"start; its last output: no module named numpy; its log: LOG",
 		"bad-silent":  "was not ready within 300ms of its start",
 		"bad-long":    "its first line on stdout is longer than 16384 bytes",
 		"bad-endless": "its first line on stdout is longer than 16384 bytes",
-		"bad-newer":   "it speaks protocol 2, this tunehost speaks 1: upgrade tunehost, or take a release of the plugin for protocol 1",
+		"bad-newer": "it speaks protocol 2, this tunehost speaks 1: upgrade tunehost, or take a release of the " +
+			"plugin for protocol 1",
 		"bad-older":   "it speaks protocol 0, this tunehost speaks 1: upgrade the plugin",
 		"bad-netrpc":  `it speaks "netrpc", not grpc`,
 		"bad-tcp":     "it listens on tcp; tunehost connects to unix sockets in PLUGIN_UNIX_SOCKET_DIR only",
@@ -49,11 +51,14 @@ func TestNotAPlugin(t *testing.T) {
 	} {
 		t.Run(program, func(t *testing.T) {
 			c := self(t, sdk.KindSearcher, program)
-			c.LogPath = "/logs/x"
+			c.LogPath = filepath.Join(t.TempDir(), "host.log")
+			if err := os.WriteFile(c.LogPath, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
 			if program == "bad-silent" {
 				c.StartTimeout = 300 * time.Millisecond
 			}
-			wantNotStarted(t, c, fmt.Sprintf("searcher %q ", program), says)
+			wantNotStarted(t, c, fmt.Sprintf("searcher %q ", program), strings.ReplaceAll(says, "LOG", c.LogPath))
 		})
 	}
 }
@@ -84,7 +89,8 @@ func TestKilledAtItsStart(t *testing.T) {
 	if err == nil {
 		_ = p.Close()
 	}
-	if plugin.FailureOf(err) != plugin.Crashed || !strings.Contains(err.Error(), "was ended by signal 9 (killed) before it was ready") {
+	if plugin.FailureOf(err) != plugin.Crashed || !strings.Contains(err.Error(),
+		"was ended by signal 9 (killed) before it was ready") {
 		t.Errorf("%q: %v", plugin.FailureOf(err), err)
 	}
 }
@@ -105,7 +111,8 @@ func TestKillsHaveReasons(t *testing.T) {
 		for err == nil { // the call was faster than the signal
 			_, err = s.Suggest(t.Context(), make([]sdk.Request, 1))
 		}
-		if want := `searcher "probe" was killed by tunehost (` + reason + ") in Suggest"; !strings.HasPrefix(err.Error(), want) {
+		if want := `searcher "probe" was killed by tunehost (` + reason +
+			") in Suggest"; !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
@@ -120,7 +127,8 @@ func TestNoProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantNotStarted(t, c, "permission denied")
-	for text, want := range map[string]string{"import tunehost\n": " is not a program; a script needs a first line such as #!/usr/bin/env python3, or a plugin.yaml",
+	for text, want := range map[string]string{"import tunehost\n": " is not a program; a script needs a first line " +
+		"such as #!/usr/bin/env python3, or a plugin.yaml",
 		"#!/no/such/python\n": ": the program that its #! line names is not there"} {
 		c.Path = filepath.Join(t.TempDir(), "script.py")
 		if err := os.WriteFile(c.Path, []byte(text), 0o700); err != nil {
@@ -265,7 +273,8 @@ func TestKilledFromOutside(t *testing.T) {
 	for err == nil { // the call was faster than the signal
 		_, err = s.Suggest(t.Context(), make([]sdk.Request, 1))
 	}
-	if plugin.FailureOf(err) != plugin.Crashed || !strings.Contains(err.Error(), "SIGSEGV") && !strings.Contains(err.Error(), "status 2") {
+	if plugin.FailureOf(err) != plugin.Crashed || !strings.Contains(err.Error(), "SIGSEGV") &&
+		!strings.Contains(err.Error(), "status 2") {
 		t.Fatal(err)
 	}
 }
@@ -420,7 +429,8 @@ func TestOrphan(t *testing.T) {
 func TestByHand(t *testing.T) {
 	c, _ := registry.Config(sdk.KindSearcher, "probe")
 	out, err := exec.Command(os.Args[0], c.Args...).CombinedOutput()
-	if err == nil || !strings.Contains(string(out), `this is the searcher "probe" for tunehost, which starts it by itself`) {
+	if err == nil || !strings.Contains(string(out),
+		`this is the searcher "probe" for tunehost, which starts it by itself`) {
 		t.Fatalf("%s %v", out, err)
 	}
 }
@@ -460,7 +470,8 @@ func TestOversizeResult(t *testing.T) {
 	d.Start(1, `{"do":"huge","n":1}`, sdk.Trial{})
 	for {
 		if _, err := d.Trainer.Recv(); err != nil {
-			if plugin.FailureOf(err) != plugin.Garbage || !strings.Contains(err.Error(), "a message is too large") || len(err.Error()) > 1000 {
+			if plugin.FailureOf(err) != plugin.Garbage || !strings.Contains(err.Error(), "a message is too large") ||
+				len(err.Error()) > 1000 {
 				t.Fatal(err)
 			}
 			return
@@ -503,7 +514,8 @@ func TestNoDescriptorsLeak(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_ = tr.Send([]train.Command{{Kind: train.Start, Run: 1, Trial: &sdk.Trial{Params: []byte(`{"do":"until killed"}`)}}})
+			_ = tr.Send([]train.Command{{Kind: train.Start, Run: 1,
+				Trial: &sdk.Trial{Params: []byte(`{"do":"until killed"}`)}}})
 			_, _ = tr.Recv()
 			tr.Kill()
 			_, _ = tr.Recv()
