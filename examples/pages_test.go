@@ -19,10 +19,10 @@ func TestPages(t *testing.T) {
 		page, heading, language string
 		want                    []string // in what the commands print
 	}{
-		{"../README.md", "Write a searcher in Go", "go", []string{"ok  searcher calls", "best    accuracy"}},
-		{"../README.md", "Write a searcher as a WebAssembly module", "go", []string{"ok  searcher calls", "best    accuracy"}},
-		{"../README.md", "Write a searcher in Python", "python", []string{"ok  searcher calls", "best    accuracy"}},
-		{"../README.md", "Write a searcher in Rust", "rust", []string{"ok  searcher calls", "best    accuracy"}},
+		{"../README.md", "Write a searcher in Go", "go", []string{" passed, 0 failed", "best    accuracy"}},
+		{"../README.md", "Write a searcher as a WebAssembly module", "go", []string{" passed, 0 failed", "best    accuracy"}},
+		{"../README.md", "Write a searcher in Python", "python", []string{" passed, 0 failed", "best    accuracy"}},
+		{"../README.md", "Write a searcher in Rust", "rust", []string{" passed, 0 failed", "best    accuracy"}},
 	} {
 		t.Run(c.heading, func(t *testing.T) {
 			languages[c.language].has(t)
