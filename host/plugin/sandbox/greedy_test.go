@@ -65,12 +65,12 @@ func more(section, entry []byte) []byte {
 // name, and the machine is none the worse.
 func TestGreedy(t *testing.T) {
 	c := greedy(t, 2000)
-	c.CompileMemory = 64 << 20
+	c.CompileMemory = 24 << 20
 	p, err := process.Start(t.Context(), sandboxtest.Process(t, c))
 	if err == nil {
 		_ = p.Close()
 	}
-	says(t, err, plugin.NotStarted, `searcher "greedy" `, "cannot be used: to compile it takes more than the 64 MiB of memory allowed")
+	says(t, err, plugin.NotStarted, `searcher "greedy" `, "cannot be used: to compile it takes more than the 24 MiB of memory allowed")
 }
 
 // B-074: a module that takes more processor time to be compiled than it may have is refused
